@@ -1,0 +1,103 @@
+"""Admin: API keys."""
+
+from typing import Any
+
+from flask import Response, g, jsonify
+from flask.views import MethodView
+from flask_smorest import Blueprint
+from marshmallow import Schema, ValidationError, fields, validate
+
+from api.auth import requires
+from api.schemas.common import RequestSchema, Text, iso
+from api.service import service
+from graphmem.errors import Forbidden
+from graphmem.model.caller import Role
+from graphmem.model.space import SpaceKind, is_tenant_name
+from graphmem.store.keys import FIRST_TENANT
+
+blueprint = Blueprint("admin", __name__, url_prefix="/v1/admin", description="Running the service")
+
+
+def _check_pattern(pattern: str) -> None:
+    kind = pattern.partition(":")[0]
+    if pattern != "*" and (":" not in pattern or kind not in set(SpaceKind)):
+        message = f"Must be * or kind:owner with * as a wild card; the kinds are {', '.join(SpaceKind)}."
+        raise ValidationError(message)
+
+
+def _check_tenant(tenant: str) -> None:
+    if not is_tenant_name(tenant):
+        message = "Must be 1 to 128 characters without blanks, control characters or / : |."
+        raise ValidationError(message)
+
+
+class KeyRequest(RequestSchema):
+    """A key to be made."""
+
+    name = Text(required=True, validate=validate.Length(1, 128))
+    role = fields.Enum(Role, by_value=True, required=True)
+    spaces = fields.List(
+        Text(validate=[validate.Length(1, 300), _check_pattern]), required=True, validate=validate.Length(1, 64)
+    )
+    tenant = Text(validate=_check_tenant)
+
+
+class KeyAnswer(Schema):
+    """What may be shown of a key."""
+
+    id = fields.String()
+    name = fields.String()
+    tenant = fields.String()
+    role = fields.String()
+    spaces = fields.List(fields.String())
+    created_at = fields.DateTime()
+    revoked_at = fields.DateTime(allow_none=True)
+    key = fields.String(metadata={"description": "The key itself, shown this once"})
+
+
+class KeyList(Schema):
+    """The keys of a tenant."""
+
+    items = fields.List(fields.Nested(KeyAnswer))
+    total = fields.Integer()
+    next_cursor = fields.String(allow_none=True)
+
+
+@blueprint.route("/keys")
+class KeysView(MethodView):
+    """All keys of the tenant."""
+
+    @requires(Role.ADMIN)
+    @blueprint.response(200, KeyList)
+    def get(self) -> Response:
+        """List the keys, oldest first."""
+        listing = [_view(key) for key in service().keys.listing(g.caller.tenant)]
+        return jsonify(items=listing, total=len(listing), next_cursor=None)
+
+    @requires(Role.ADMIN)
+    @blueprint.arguments(KeyRequest)
+    @blueprint.response(201, KeyAnswer)
+    def post(self, values: dict[str, Any]) -> Response:
+        """Make a key. An admin key of the first tenant may name another tenant."""
+        tenant = values.get("tenant", g.caller.tenant)
+        if g.caller.tenant not in {tenant, FIRST_TENANT}:
+            raise Forbidden
+        made = service().keys.create(name=values["name"], role=values["role"], tenant=tenant, spaces=values["spaces"])
+        response = jsonify(_view(made))
+        response.status_code = 201
+        return response
+
+
+@blueprint.route("/keys/<key_id>")
+class KeyView(MethodView):
+    """One key."""
+
+    @requires(Role.ADMIN)
+    @blueprint.response(200, KeyAnswer)
+    def delete(self, key_id: str) -> Response:
+        """Revoke a key; other processes may honour it for five more seconds."""
+        return jsonify(_view(service().keys.revoke(key_id, tenant=g.caller.tenant)))
+
+
+def _view(key: Any) -> dict[str, Any]:  # noqa: ANN401 - a mapping
+    return {**key, "created_at": iso(key["created_at"]), "revoked_at": iso(key["revoked_at"])}

@@ -1,0 +1,66 @@
+"""The app factory: one Flask app over a built service."""
+
+from flask import Flask, request
+from flask.json.provider import DefaultJSONProvider
+from werkzeug.exceptions import UnsupportedMediaType
+
+from api import admin, docs, health, memories, recall
+from api.errors import GraphmemApi, register_error_handlers
+from api.observing import observe_requests
+from graphmem import __version__
+from graphmem.bootstrap import Graphmem
+
+_MIB = 1024 * 1024
+_DESCRIPTION = """A memory service for AI applications on a real graph database.
+
+Every call needs an API key: `Authorization: Bearer gm_…` or `X-API-Key: gm_…`. All bodies are JSON, all times
+ISO 8601 with a zone. Every error has the same body: `{"error": {"code", "message", "fields", "request_id"}}`."""
+
+
+class _Json(DefaultJSONProvider):
+    """JSON in the order of our answers."""
+
+    sort_keys = False
+    ensure_ascii = False
+    compact = True
+
+
+def create_app(graphmem: Graphmem) -> Flask:
+    """The HTTP API of a built service."""
+    app = Flask("graphmem", static_folder=None)
+    app.json = _Json(app)
+    app.config.update(
+        API_TITLE="graphmem",
+        API_VERSION=__version__,
+        OPENAPI_VERSION="3.1.0",
+        OPENAPI_URL_PREFIX="/",
+        OPENAPI_JSON_PATH="openapi.json",
+        MAX_CONTENT_LENGTH=graphmem.settings.server.body_max_mib * _MIB,
+        MAX_FORM_PARTS=1,
+        API_SPEC_OPTIONS={
+            "info": {"description": _DESCRIPTION, "license": {"name": "Apache-2.0"}},
+            "components": {
+                "securitySchemes": {
+                    "bearer": {"type": "http", "scheme": "bearer"},
+                    "api_key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+                }
+            },
+            "security": [{"bearer": []}, {"api_key": []}],
+        },
+    )
+    app.extensions["graphmem"] = graphmem
+    observe_requests(app)
+    app.before_request(_require_json)
+    register_error_handlers(app)
+    api = GraphmemApi(app)
+    for blueprint in (memories.blueprint, recall.blueprint, admin.blueprint, health.blueprint):
+        api.register_blueprint(blueprint)
+    app.register_blueprint(docs.blueprint)
+    return app
+
+
+def _require_json() -> None:
+    """Answer 415 before a body is read: without it a form would look like an empty body."""
+    has_body = bool(request.content_length) or "chunked" in request.headers.get("Transfer-Encoding", "")
+    if has_body and request.mimetype != "application/json":
+        raise UnsupportedMediaType

@@ -1,0 +1,64 @@
+"""Authentication: who is calling, by Authorization: Bearer or X-API-Key."""
+
+from collections.abc import Callable
+from functools import wraps
+from ipaddress import ip_address
+from typing import ParamSpec, TypeVar
+
+from flask import g, request
+
+from api.service import service
+from graphmem.errors import Forbidden, Unauthenticated
+from graphmem.model.caller import Caller, Role
+from graphmem.store.keys import FIRST_TENANT
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_ANYONE = Caller(key_id="auth-off", tenant=FIRST_TENANT, role=Role.ADMIN, spaces=("*",))
+
+
+def requires(role: Role) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Let a view run only for keys that have a role; the caller is then in ``g.caller``.
+
+    Raises:
+        Unauthenticated: there is no key, or it is unknown or revoked.
+        Forbidden: the key's role does not suffice.
+    """
+
+    def decorate(view: Callable[P, R]) -> Callable[P, R]:
+        @wraps(view)
+        def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
+            g.caller = authenticate()
+            if not g.caller.role.includes(role):
+                message = f"This needs a key with the role {role} or above; yours is {g.caller.role}."
+                raise Forbidden(message)
+            return view(*args, **kwargs)
+
+        return guarded
+
+    return decorate
+
+
+def authenticate() -> Caller:
+    """Who is calling.
+
+    Raises:
+        Unauthenticated: there is no key, or it is unknown or revoked.
+    """
+    if not service().settings.server.auth:
+        return _ANYONE
+    scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
+    secret = bearer.strip() if scheme.lower() == "bearer" else request.headers.get("X-API-Key", "").strip()
+    caller = service().keys.find(secret) if secret else None
+    if caller is None:
+        raise Unauthenticated
+    return caller
+
+
+def is_loopback() -> bool:
+    """Whether the request comes from this machine."""
+    try:
+        return ip_address(request.remote_addr or "").is_loopback
+    except ValueError:
+        return False

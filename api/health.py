@@ -1,0 +1,87 @@
+"""Health: whether the process lives, whether it can serve, what it is and what it did."""
+
+from flask import Response, jsonify
+from flask_smorest import Blueprint
+from marshmallow import Schema, fields
+from prometheus_client import generate_latest
+
+from api.auth import authenticate, is_loopback
+from api.observing import metrics
+from api.service import service
+from graphmem import __version__
+from graphmem.errors import Forbidden, GraphmemError
+from graphmem.model.caller import Role
+from graphmem.store.migrations import check_schema, schema_state
+
+blueprint = Blueprint("health", __name__, description="Whether the service works")
+
+_OPEN: dict[str, list[object]] = {"security": []}
+
+
+class LiveAnswer(Schema):
+    """The process lives."""
+
+    status = fields.String()
+
+
+class ReadyAnswer(Schema):
+    """Whether each part can serve: "ok", or what is wrong with it."""
+
+    status = fields.String()
+    checks = fields.Dict(keys=fields.String(), values=fields.String())
+
+
+class VersionAnswer(Schema):
+    """What is running."""
+
+    version = fields.String()
+    embedder = fields.String()
+
+
+@blueprint.route("/health/live")
+@blueprint.response(200, LiveAnswer)
+@blueprint.doc(**_OPEN)
+def live() -> Response:
+    """Whether the process lives."""
+    return jsonify(status="ok")
+
+
+@blueprint.route("/health/ready")
+@blueprint.response(200, ReadyAnswer)
+@blueprint.alt_response(503, schema=ReadyAnswer)
+@blueprint.doc(**_OPEN)
+def ready() -> Response:
+    """Whether Neo4j, the schema and the embedder can serve, each named."""
+    checks = {"neo4j": "ok", "schema": "ok", "embedder": "ok"}
+    try:
+        service().embedder.embed_query("ready")
+    except GraphmemError as error:
+        checks["embedder"] = error.message
+    try:
+        service().connection.check()
+        check_schema(schema_state(service().connection), service().embedder)
+    except GraphmemError as error:
+        checks["neo4j" if error.code == "store_unavailable" else "schema"] = error.message
+    # without the embedder the service still stores and finds by words
+    works = checks["neo4j"] == checks["schema"] == "ok"
+    response = jsonify(status="ok" if works else "unavailable", checks=checks)
+    response.status_code = 200 if works else 503
+    return response
+
+
+@blueprint.route("/version")
+@blueprint.response(200, VersionAnswer)
+@blueprint.doc(**_OPEN)
+def version() -> Response:
+    """What is running."""
+    return jsonify(version=__version__, embedder=service().embedder.name)
+
+
+@blueprint.route("/metrics")
+@blueprint.response(200, content_type="text/plain")
+@blueprint.doc(**_OPEN)
+def prometheus() -> Response:
+    """Prometheus metrics; open on loopback, elsewhere for admin keys."""
+    if not is_loopback() and not authenticate().role.includes(Role.ADMIN):
+        raise Forbidden
+    return Response(generate_latest(metrics().registry), mimetype="text/plain; version=0.0.4")

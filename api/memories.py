@@ -1,0 +1,215 @@
+"""Memories: add one, add many, get one, list."""
+
+import hashlib
+import json
+from collections import Counter
+from datetime import timedelta
+from http import HTTPStatus
+from typing import Any
+
+from flask import Response, g, jsonify, request
+from flask.views import MethodView
+from flask_smorest import Blueprint
+from marshmallow import RAISE, ValidationError
+
+from api.auth import requires
+from api.cursors import cursor_text, place_of
+from api.errors import error_detail, flat_messages
+from api.observing import metrics
+from api.schemas.memories import (
+    AddAnswer,
+    BatchAnswer,
+    BatchRequest,
+    ListQuery,
+    MemoryAnswer,
+    MemoryList,
+    MemoryRequest,
+    SpaceQuery,
+    memory_view,
+    write_request,
+)
+from api.service import service
+from graphmem.errors import Conflict, Forbidden, GraphmemError, InvalidInput, NotFound
+from graphmem.gateway.validation import is_uid
+from graphmem.model.caller import Role
+from graphmem.model.entity import entity_key
+from graphmem.model.memory import Memory
+from graphmem.model.space import Space, parse_space
+from graphmem.model.writing import IdempotencyKey, Outcome, WriteReport, WriteRequest, WriteResult
+from graphmem.recall.recall import readable_spaces
+from graphmem.store.memories import MemoryFilter
+
+blueprint = Blueprint("memories", __name__, url_prefix="/v1/memories", description="What is remembered")
+
+_KEEP_ANSWERS = timedelta(hours=24)
+_LONGEST_KEY = 255
+_IDEMPOTENCY = {
+    "in": "header",
+    "name": "Idempotency-Key",
+    "schema": {"type": "string", "maxLength": _LONGEST_KEY},
+    "description": "Repeating a request with the same key within 24 hours gives the first answer and writes nothing.",
+}
+_one = MemoryRequest()
+
+
+@blueprint.route("")
+class MemoriesView(MethodView):
+    """All memories."""
+
+    @requires(Role.READER)
+    @blueprint.arguments(ListQuery, location="query", unknown=RAISE)
+    @blueprint.response(200, MemoryList)
+    def get(self, query: dict[str, Any]) -> Response:
+        """List memories, newest first."""
+        spaces = readable_spaces(query["space"], g.caller)
+        page = service().memories.page(
+            MemoryFilter(
+                spaces=spaces,
+                status=query["status"],
+                types=query["type"],
+                tags=query["tag"],
+                entity=_entity(query["entity"]),
+                conversation_id=query["conversation_id"],
+                created_after=query["created_after"],
+                created_before=query["created_before"],
+            ),
+            limit=query["limit"],
+            behind=place_of(query["cursor"], spaces) if query["cursor"] else None,
+        )
+        return jsonify(
+            items=[memory_view(memory) for memory in page.memories],
+            total=page.total,
+            next_cursor=cursor_text(page.next) if page.next else None,
+        )
+
+    @requires(Role.WRITER)
+    @blueprint.arguments(MemoryRequest)
+    @blueprint.response(201, AddAnswer)
+    @blueprint.alt_response(200, schema=AddAnswer, description="Nothing new was stored")
+    @blueprint.doc(parameters=[_IDEMPOTENCY])
+    def post(self, values: dict[str, Any]) -> Response:
+        """Add a memory. 201 when something new was stored, 200 when it was known."""
+        report = _write([write_request(values)])
+        result = report.results[0]
+        if result.error:
+            raise result.error
+        memory = _stored(result)
+        response = jsonify(outcome=result.outcome.value, memory=memory_view(memory), trace_id=report.trace_id)
+        is_new = result.outcome in {Outcome.CREATED, Outcome.SUPERSEDED}
+        response.status_code = HTTPStatus.CREATED if is_new else HTTPStatus.OK
+        return _tagged(response, memory)
+
+
+@blueprint.route("/batch")
+class BatchView(MethodView):
+    """Many memories."""
+
+    @requires(Role.WRITER)
+    @blueprint.arguments(BatchRequest)
+    @blueprint.response(200, BatchAnswer)
+    @blueprint.doc(parameters=[_IDEMPOTENCY])
+    def post(self, values: dict[str, Any]) -> Response:
+        """Add up to 500 memories in one transaction; each item is answered, in order."""
+        report = _write([_item(raw) for raw in values["items"]], atomic=values["atomic"])
+        counts = Counter(result.outcome.value for result in report.results)
+        return jsonify(
+            results=[_result_view(result) for result in report.results],
+            counts={outcome.value: counts[outcome.value] for outcome in Outcome},
+            trace_id=report.trace_id,
+        )
+
+
+@blueprint.route("/<uid>")
+class MemoryView(MethodView):
+    """One memory."""
+
+    @requires(Role.READER)
+    @blueprint.arguments(SpaceQuery, location="query", unknown=RAISE)
+    @blueprint.response(200, MemoryAnswer)
+    def get(self, query: dict[str, Any], uid: str) -> Response:
+        """Get one memory. The space may be left out where the uid is unique among the readable ones."""
+        memory = _found(uid, query["space"])
+        return _tagged(jsonify(memory_view(memory)), memory)
+
+
+def _write(requests: list[WriteRequest | GraphmemError], *, atomic: bool = False) -> WriteReport:
+    report = service().gateway.write(requests, caller=g.caller, atomic=atomic, idempotency=_idempotency_key())
+    for result in report.results:
+        metrics().writes.labels(result.outcome.value).inc()
+    return report
+
+
+def _item(raw: Any) -> WriteRequest | GraphmemError:  # noqa: ANN401 - any JSON
+    """The request of one batch item, or what is wrong with it."""
+    try:
+        return write_request(_one.load(raw))
+    except ValidationError as error:
+        return InvalidInput(flat_messages(error.messages_dict))
+
+
+def _result_view(result: WriteResult) -> dict[str, Any]:
+    view: dict[str, Any] = {"index": result.index, "outcome": result.outcome.value}
+    if result.memory:
+        view["uid"] = result.memory.uid
+    if result.error:
+        view["error"] = error_detail(result.error)
+    return view
+
+
+def _stored(result: WriteResult) -> Memory:
+    if result.memory is None:
+        message = "What this request once stored is no longer there."
+        raise Conflict(message)
+    return result.memory
+
+
+def _idempotency_key() -> IdempotencyKey | None:
+    sent = request.headers.get("Idempotency-Key")
+    if sent is None:
+        return None
+    if not (1 <= len(sent) <= _LONGEST_KEY and sent.isprintable()):
+        raise InvalidInput({"Idempotency-Key": [f"Must be 1 to {_LONGEST_KEY} printable characters."]})
+    body = json.dumps(request.get_json(), sort_keys=True)
+    return IdempotencyKey(
+        key=f"{g.caller.tenant}|{g.caller.key_id}|{request.path}|{sent}",
+        request_digest=hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest(),
+        expires_at=service().clock.now() + _KEEP_ANSWERS,
+    )
+
+
+def _found(uid: str, space_name: str | None) -> Memory:
+    """The memory of a uid, if this key may read it; that it exists elsewhere is not said."""
+    if not is_uid(uid):
+        raise NotFound
+    found = [
+        memory
+        for memory in service().memories.by_uid(g.caller.tenant, uid)
+        if g.caller.may_see(memory.space) and (space_name is None or memory.space in _spaces(space_name))
+    ]
+    if not found:
+        raise NotFound
+    if len(found) > 1:
+        raise InvalidInput({"space": ["Several spaces have a memory of that uid: name one."]})
+    return found[0]
+
+
+def _spaces(name: str) -> tuple[Space, ...]:
+    try:
+        space = parse_space(name, tenant=g.caller.tenant)
+    except ValueError as error:
+        raise InvalidInput({"space": [str(error)]}) from error
+    if not g.caller.may_see(space):
+        raise Forbidden
+    return (space,)
+
+
+def _entity(name: str | None) -> str | None:
+    try:
+        return entity_key(name) if name else None
+    except ValueError as error:
+        raise InvalidInput({"entity": [str(error)]}) from error
+
+
+def _tagged(response: Response, memory: Memory) -> Response:
+    response.set_etag(str(memory.version))
+    return response

@@ -1,0 +1,102 @@
+"""Fields and schemas that several nouns share."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from marshmallow import RAISE, Schema, ValidationError, fields
+
+from graphmem.model.entity import EntityRef
+from graphmem.text.normalise import is_storable
+
+
+class RequestSchema(Schema):
+    """A request body: unknown fields are refused."""
+
+    class Meta:
+        """How marshmallow reads it."""
+
+        unknown = RAISE
+
+
+class UtcDateTime(fields.AwareDateTime):
+    """A time with a zone, such as 2026-03-01T09:30:00Z, kept in UTC."""
+
+    default_error_messages = {  # noqa: RUF012 - marshmallow's form
+        "invalid": "Must be an ISO 8601 time with a zone, such as 2026-03-01T09:30:00Z.",
+        "invalid_awareness": "Must have a zone, such as 2026-03-01T09:30:00Z.",
+    }
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> datetime:  # noqa: ANN401
+        moment = super()._deserialize(value, attr, data, **options)
+        try:
+            return moment.astimezone(UTC)
+        except OverflowError as error:
+            message = "Must lie in the years 1 to 9999."
+            raise ValidationError(message) from error
+
+
+class Text(fields.String):
+    """A text without NUL and lone surrogates."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> str:  # noqa: ANN401
+        text: str = super()._deserialize(value, attr, data, **options)
+        if not is_storable(text):
+            message = "Must not contain NUL or lone surrogates."
+            raise ValidationError(message)
+        return text
+
+
+class EntityField(fields.Field[EntityRef]):
+    """An entity: ``"person:john_doe"`` or ``{"key": …, "label": …}``."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> EntityRef:  # noqa: ANN401, ARG002
+        if isinstance(value, str):
+            return EntityRef(key=value)
+        if isinstance(value, Mapping):
+            unknown = sorted(set(value) - {"key", "label"})
+            label = value.get("label")
+            if isinstance(value.get("key"), str) and not unknown and (label is None or isinstance(label, str)):
+                return EntityRef(key=value["key"], label=label)
+        message = 'Must be "type:name" or {"key": "type:name", "label": "…"}.'
+        raise ValidationError(message)
+
+
+class VectorField(fields.Field[tuple[float, ...]]):
+    """A vector: a list of numbers."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> tuple[float, ...]:  # noqa: ANN401, ARG002
+        if not isinstance(value, list) or not {type(number) for number in value} <= {int, float}:
+            message = "Must be a list of numbers."
+            raise ValidationError(message)
+        try:
+            return tuple(map(float, value))
+        except OverflowError as error:
+            message = "Must be finite numbers."
+            raise ValidationError(message) from error
+
+
+class ErrorDetail(Schema):
+    """What went wrong."""
+
+    code = fields.String(required=True, metadata={"description": "A stable code"})
+    message = fields.String(required=True)
+    reason = fields.String(metadata={"description": "Why the policy refused"})
+    fields_ = fields.Dict(
+        keys=fields.String(),
+        values=fields.List(fields.String()),
+        data_key="fields",
+        metadata={"description": "Path of a field → what is wrong with it"},
+    )
+    request_id = fields.String(required=True)
+
+
+class ErrorSchema(Schema):
+    """The one error body."""
+
+    error = fields.Nested(ErrorDetail, required=True)
+
+
+def iso(moment: datetime | None) -> str | None:
+    """A time as it stands in every answer: 2026-03-01T09:30:00Z."""
+    return moment.isoformat().replace("+00:00", "Z") if moment else None

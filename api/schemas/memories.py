@@ -1,0 +1,241 @@
+"""Memories in requests and answers."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, pre_load, validate, validates_schema
+
+from api.schemas.common import EntityField, RequestSchema, Text, UtcDateTime, VectorField, iso
+from graphmem.gateway.validation import problems
+from graphmem.model.memory import Authority, Memory, MemoryType, Status
+from graphmem.model.policy import WritePolicy
+from graphmem.model.source import CapturedBy, Source, SourceType
+from graphmem.model.writing import Dedupe, OnSameKey, WriteRequest
+
+_LIMITS = WritePolicy()
+_UIDS = {"description": "uids of memories in the same space"}
+
+
+class SourceSchema(RequestSchema):
+    """Where a memory came from."""
+
+    type = fields.Enum(SourceType, by_value=True, load_default=SourceType.MANUAL)
+    path = Text(allow_none=True)
+    conversation_id = Text(allow_none=True)
+    workflow_run_id = Text(allow_none=True)
+    step_id = Text(allow_none=True)
+    captured_by = fields.Enum(CapturedBy, by_value=True, load_default=CapturedBy.USER)
+    key = Text(allow_none=True, metadata={"description": "The idempotency key of the source"})
+
+
+class MemoryRequest(RequestSchema):
+    """A memory to be added."""
+
+    space = fields.String(required=True, metadata={"example": "user:ada"})
+    content = fields.String(required=True, metadata={"example": "Ada prefers tea."})
+    type = fields.Enum(MemoryType, by_value=True)
+    uid = fields.String()
+    dedupe = fields.Enum(Dedupe, by_value=True)
+    summary = fields.String()
+    actor = fields.String()
+    context = fields.String()
+    importance = fields.Integer(strict=True, metadata={"minimum": 0, "maximum": 100})
+    confidence = fields.Float(metadata={"minimum": 0, "maximum": 1})
+    entities = fields.List(EntityField(metadata={"example": "person:ada"}))
+    logical_key = fields.String()
+    on_same_key = fields.Enum(OnSameKey, by_value=True)
+    updates = fields.List(fields.String(), metadata=_UIDS)
+    contradicts = fields.List(fields.String(), metadata=_UIDS)
+    related_to = fields.List(fields.String(), metadata=_UIDS)
+    caused_by = fields.List(fields.String(), metadata=_UIDS)
+    part_of = fields.List(fields.String(), metadata=_UIDS)
+    after = fields.String(metadata={"description": "uid of the turn that this one follows"})
+    source = fields.Nested(SourceSchema)
+    authority = fields.Enum(Authority, by_value=True)
+    occurred_at = UtcDateTime()
+    valid_from = UtcDateTime()
+    valid_until = UtcDateTime()
+    expires_at = UtcDateTime()
+    pinned = fields.Boolean(truthy={True}, falsy={False})
+    tags = fields.List(fields.String())
+    metadata = fields.Dict(keys=fields.String())
+    embedding = VectorField()
+
+    @pre_load
+    def _without_nulls(self, values: Any, **_: object) -> Any:  # noqa: ANN401 - any JSON
+        """A null says the same as an absent field."""
+        if not isinstance(values, Mapping):
+            return values
+        return {name: value for name, value in values.items() if value is not None}
+
+    @validates_schema(skip_on_field_errors=False)
+    def _rules(self, values: dict[str, Any], **_: object) -> None:
+        """The gateway's own rules, so that all problems are reported at once."""
+        known = dict(values)
+        if isinstance(source := known.pop("source", None), dict):
+            known["source"] = Source(**source)
+        if found := problems(known, _LIMITS):
+            raise ValidationError({path: list(texts) for path, texts in found.items()})
+
+
+def write_request(values: dict[str, Any]) -> WriteRequest:
+    """The gateway's request of validated values."""
+    sequences = {name: tuple(value) for name, value in values.items() if isinstance(value, list)}
+    source = {"source": Source(**values["source"])} if "source" in values else {}
+    return WriteRequest(**(values | sequences | source), given=frozenset(values))
+
+
+class BatchRequest(RequestSchema):
+    """Many memories; a bad one never takes the others with it."""
+
+    items = fields.List(
+        fields.Raw(metadata={"description": "a memory as in POST /v1/memories"}),
+        required=True,
+        validate=validate.Length(min=1, max=_LIMITS.batch_max),
+    )
+    atomic = fields.Boolean(truthy={True}, falsy={False}, load_default=False)
+
+
+class ListQuery(RequestSchema):
+    """What a list of memories shows."""
+
+    space = fields.List(fields.String(), required=True, validate=validate.Length(1, 8))
+    type = fields.List(fields.Enum(MemoryType, by_value=True), load_default=list)
+    status = fields.Enum(Status, by_value=True, load_default=Status.ACTIVE)
+    tag = fields.List(Text(), load_default=list)
+    entity = Text(load_default=None)
+    conversation_id = Text(load_default=None)
+    created_after = UtcDateTime(load_default=None)
+    created_before = UtcDateTime(load_default=None)
+    limit = fields.Integer(load_default=50, validate=validate.Range(1, 200))
+    cursor = fields.String(load_default=None)
+
+
+class SpaceQuery(RequestSchema):
+    """Where to look for a memory."""
+
+    space = fields.String(load_default=None)
+
+
+class SourceAnswer(Schema):
+    """Where a memory came from."""
+
+    type = fields.String()
+    path = fields.String(allow_none=True)
+    conversation_id = fields.String(allow_none=True)
+    workflow_run_id = fields.String(allow_none=True)
+    step_id = fields.String(allow_none=True)
+    captured_by = fields.String()
+    key = fields.String(allow_none=True)
+
+
+class EntityAnswer(Schema):
+    """An entity that a memory mentions."""
+
+    key = fields.String()
+    label = fields.String(allow_none=True)
+
+
+class MemoryAnswer(Schema):
+    """A memory as it is stored."""
+
+    uid = fields.String()
+    space = fields.String()
+    type = fields.String()
+    content = fields.String()
+    summary = fields.String()
+    actor = fields.String(allow_none=True)
+    context = fields.String(allow_none=True)
+    importance = fields.Integer()
+    confidence = fields.Float()
+    entities = fields.List(fields.Nested(EntityAnswer))
+    logical_key = fields.String(allow_none=True)
+    source = fields.Nested(SourceAnswer)
+    authority = fields.String()
+    status = fields.String()
+    status_reason = fields.String(allow_none=True)
+    status_at = fields.DateTime(allow_none=True)
+    pinned = fields.Boolean()
+    tags = fields.List(fields.String())
+    metadata = fields.Dict()
+    occurred_at = fields.DateTime(allow_none=True)
+    valid_from = fields.DateTime(allow_none=True)
+    valid_until = fields.DateTime(allow_none=True)
+    expires_at = fields.DateTime(allow_none=True)
+    created_at = fields.DateTime()
+    updated_at = fields.DateTime()
+    mention_count = fields.Integer()
+    recall_count = fields.Integer()
+    last_recalled_at = fields.DateTime(allow_none=True)
+    embedded = fields.Boolean(metadata={"description": "Whether its vectors are made yet"})
+    version = fields.Integer(metadata={"description": "The ETag"})
+
+
+class AddAnswer(Schema):
+    """What became of an added memory."""
+
+    outcome = fields.String(metadata={"enum": ["created", "reinforced", "revised", "superseded", "unchanged"]})
+    memory = fields.Nested(MemoryAnswer)
+    trace_id = fields.String()
+
+
+class BatchResult(Schema):
+    """What became of one item of a batch."""
+
+    index = fields.Integer()
+    outcome = fields.String()
+    uid = fields.String()
+    error = fields.Dict()
+
+
+class BatchAnswer(Schema):
+    """What became of each item, in order, and how often."""
+
+    results = fields.List(fields.Nested(BatchResult))
+    counts = fields.Dict(keys=fields.String(), values=fields.Integer())
+    trace_id = fields.String()
+
+
+class MemoryList(Schema):
+    """One page of memories, newest first."""
+
+    items = fields.List(fields.Nested(MemoryAnswer))
+    total = fields.Integer()
+    next_cursor = fields.String(allow_none=True)
+
+
+def memory_view(memory: Memory) -> dict[str, Any]:
+    """A memory as every answer shows it."""
+    source = memory.source
+    return {
+        "uid": memory.uid,
+        "space": memory.space.name,
+        "type": memory.type.value,
+        "content": memory.content,
+        "summary": memory.summary,
+        "actor": memory.actor,
+        "context": memory.context,
+        "importance": memory.importance,
+        "confidence": memory.confidence,
+        "entities": [{"key": ref.key, "label": ref.label} for ref in memory.entities],
+        "logical_key": memory.logical_key,
+        "source": {name: getattr(source, name) for name in source.__slots__},
+        "authority": memory.authority.value,
+        "status": memory.status.value,
+        "status_reason": memory.status_reason,
+        "status_at": iso(memory.status_at),
+        "pinned": memory.pinned,
+        "tags": list(memory.tags),
+        "metadata": memory.metadata,
+        "occurred_at": iso(memory.occurred_at),
+        "valid_from": iso(memory.valid_from),
+        "valid_until": iso(memory.valid_until),
+        "expires_at": iso(memory.expires_at),
+        "created_at": iso(memory.created_at),
+        "updated_at": iso(memory.updated_at),
+        "mention_count": memory.mention_count,
+        "recall_count": memory.recall_count,
+        "last_recalled_at": iso(memory.last_recalled_at),
+        "embedded": memory.embedded,
+        "version": memory.version,
+    }

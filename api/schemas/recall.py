@@ -1,0 +1,173 @@
+"""Recalls in requests and answers."""
+
+from typing import Any
+
+from marshmallow import Schema, fields, validate
+
+from api.schemas.common import RequestSchema, Text, iso
+from api.schemas.memories import MemoryAnswer, memory_view
+from graphmem.model.edge import Edge
+from graphmem.model.memory import MemoryType
+from graphmem.model.policy import RecallPolicy
+from graphmem.model.source import CapturedBy
+from graphmem.recall.candidates import Arm
+from graphmem.recall.request import Bundle, RankerName, RecallItem
+
+_LIMITS = RecallPolicy()
+_CANDIDATES = validate.Range(1, _LIMITS.candidates_max)
+
+
+class RecallBody(RequestSchema):
+    """A question to some spaces."""
+
+    spaces = fields.List(
+        fields.String(),
+        required=True,
+        validate=validate.Length(1, _LIMITS.spaces_max),
+        metadata={"example": ["user:ada"]},
+    )
+    query = Text(
+        required=True,
+        validate=[
+            validate.Length(1, _LIMITS.query_max_chars),
+            validate.Regexp(r"(?s).*\S", error="Must not be blank."),
+        ],
+        metadata={"example": "What does Ada drink?"},
+    )
+    limit = fields.Integer(strict=True, load_default=20, validate=validate.Range(1, _LIMITS.limit_max))
+    ranker = fields.Enum(RankerName, by_value=True, load_default=None, allow_none=True)
+    candidates_vector = fields.Integer(strict=True, load_default=None, allow_none=True, validate=_CANDIDATES)
+    candidates_text = fields.Integer(strict=True, load_default=None, allow_none=True, validate=_CANDIDATES)
+    types = fields.List(fields.Enum(MemoryType, by_value=True), load_default=list)
+    tags = fields.List(Text(validate=validate.Length(1, 64)), load_default=list, validate=validate.Length(max=32))
+    entities = fields.List(Text(validate=validate.Length(1, 512)), load_default=list, validate=validate.Length(max=16))
+    captured_by = fields.List(fields.Enum(CapturedBy, by_value=True), load_default=list)
+    conversation_id = Text(load_default=None, allow_none=True, validate=validate.Length(1, 512))
+    include_superseded = fields.Boolean(truthy={True}, falsy={False}, load_default=False)
+    include_archived = fields.Boolean(truthy={True}, falsy={False}, load_default=False)
+    min_score = fields.Float(load_default=0.0, validate=validate.Range(0, 1))
+    explain = fields.Boolean(truthy={True}, falsy={False}, load_default=False)
+
+
+class ArmAnswer(Schema):
+    """The place of a memory in one arm."""
+
+    rank = fields.Integer()
+    score = fields.Float()
+
+
+class Arms(Schema):
+    """The place in each arm; null where the arm did not find it."""
+
+    vector = fields.Nested(ArmAnswer, allow_none=True)
+    text = fields.Nested(ArmAnswer, allow_none=True)
+
+
+class ExplanationAnswer(Schema):
+    """Why a memory came back where it did."""
+
+    arms = fields.Nested(Arms)
+    factors = fields.Dict(keys=fields.String(), values=fields.Float())
+    search = fields.String(metadata={"description": "index, or exact where every match was compared"})
+    ranker = fields.String()
+
+
+class Citation(Schema):
+    """Where a memory came from."""
+
+    uid = fields.String()
+    source_type = fields.String()
+    source_path = fields.String(allow_none=True)
+    conversation_id = fields.String(allow_none=True)
+    workflow_run_id = fields.String(allow_none=True)
+    step_id = fields.String(allow_none=True)
+
+
+class RecallItemAnswer(Schema):
+    """One recalled memory."""
+
+    memory = fields.Nested(MemoryAnswer)
+    score = fields.Float()
+    contradicted = fields.Boolean()
+    citation = fields.Nested(Citation)
+    explanation = fields.Nested(ExplanationAnswer)
+
+
+class EdgeAnswer(Schema):
+    """An edge between two memories."""
+
+    uid = fields.String()
+    from_ = fields.String(data_key="from")
+    to = fields.String()
+    type = fields.String()
+    weight = fields.Float()
+    reason = fields.String(allow_none=True)
+    link_type = fields.String(allow_none=True)
+    created_at = fields.DateTime()
+
+
+class RecallAnswer(Schema):
+    """The bundle of a recall, best first."""
+
+    items = fields.List(fields.Nested(RecallItemAnswer))
+    edges = fields.List(fields.Nested(EdgeAnswer))
+    cards = fields.List(fields.Dict())
+    mode = fields.String(metadata={"enum": ["hybrid", "full_text_only", "vector_only"]})
+    degraded = fields.List(fields.String())
+    trace_id = fields.String()
+
+
+def bundle_view(bundle: Bundle, *, explain: bool) -> dict[str, Any]:
+    """A bundle as the answer shows it."""
+    return {
+        "items": [_item(item, bundle, explain=explain) for item in bundle.items],
+        "edges": [edge_view(edge) for edge in bundle.edges],
+        "cards": [],
+        "mode": bundle.mode.value,
+        "degraded": list(bundle.degraded),
+        "trace_id": bundle.trace_id,
+    }
+
+
+def edge_view(edge: Edge) -> dict[str, Any]:
+    """An edge as every answer shows it."""
+    return {
+        "uid": edge.uid,
+        "from": edge.from_uid,
+        "to": edge.to_uid,
+        "type": edge.type.value,
+        "weight": edge.weight,
+        "reason": edge.reason,
+        "link_type": edge.link_type,
+        "created_at": iso(edge.created_at),
+    }
+
+
+def _item(item: RecallItem, bundle: Bundle, *, explain: bool) -> dict[str, Any]:
+    source = item.memory.source
+    answer = {
+        "memory": memory_view(item.memory),
+        "score": item.score,
+        "contradicted": item.contradicted,
+        "citation": {
+            "uid": item.memory.uid,
+            "source_type": source.type.value,
+            "source_path": source.path,
+            "conversation_id": source.conversation_id,
+            "workflow_run_id": source.workflow_run_id,
+            "step_id": source.step_id,
+        },
+    }
+    if explain:
+        why = item.explanation
+        answer["explanation"] = {
+            "arms": {"vector": _arm(why.vector), "text": _arm(why.text)},
+            "factors": {name: round(value, 6) for name, value in why.factors.items()},
+            "search": bundle.search,
+            "ranker": bundle.ranker.value,
+        }
+    return answer
+
+
+def _arm(arm: Arm | None) -> dict[str, Any] | None:
+    return {"rank": arm.rank, "score": round(arm.score, 6)} if arm else None

@@ -1,0 +1,73 @@
+"""Serving: gunicorn with one worker process and its threads; workers hold no state."""
+
+import logging
+import threading
+from typing import Any
+
+from flask import Flask
+from gunicorn.app.base import BaseApplication
+
+from api.app import create_app
+from graphmem.bootstrap import Graphmem, build, connect_when_ready, embedder_of
+from graphmem.errors import GraphmemError, ModelUnavailable
+from graphmem.ports import Embedder
+from graphmem.settings import Settings
+
+log = logging.getLogger(__name__)
+
+_KEEP_ALIVE_SECONDS = 75
+_GRACE_SECONDS = 10
+
+
+class _Server(BaseApplication):  # type: ignore[misc]
+    """gunicorn, told in code what its command line would say."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        super().__init__()
+
+    def load_config(self) -> None:
+        """What gunicorn is told."""
+        server = self._settings.server
+        options: dict[str, Any] = {
+            "bind": f"{server.host}:{server.port}",
+            "workers": 1,
+            "worker_class": "gthread",
+            "threads": server.threads,
+            "keepalive": _KEEP_ALIVE_SECONDS,
+            "graceful_timeout": _GRACE_SECONDS,
+            "timeout": 60,
+            "loglevel": "warning",
+            "proc_name": "graphmem-api",
+        }
+        for name, value in options.items():
+            self.cfg.set(name, value)
+
+    def load(self) -> Flask:
+        """The app, built in the worker: drivers and models do not survive a fork."""
+        embedder = embedder_of(self._settings)
+        threading.Thread(target=_load, args=(embedder,), daemon=True).start()
+        graphmem = build(self._settings, connect_when_ready(self._settings, embedder), embedder=embedder)
+        threading.Thread(target=warm_up, args=(graphmem,), daemon=True).start()
+        return create_app(graphmem)
+
+
+def serve(settings: Settings) -> None:
+    """Serve the API until the process is told to stop."""
+    _Server(settings).run()
+
+
+def _load(embedder: Embedder) -> None:
+    """Load the model while the database starts."""
+    try:
+        embedder.embed_query("load")
+    except ModelUnavailable as reason:
+        log.warning("the embedder does not answer: %s", reason.message)
+
+
+def warm_up(graphmem: Graphmem) -> None:
+    """Let Neo4j plan the recall queries before the first caller asks; harmless when it is away."""
+    try:
+        graphmem.recall.warm_up()
+    except GraphmemError as reason:
+        log.warning("no warm-up: %s", reason.message)

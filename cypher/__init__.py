@@ -1,0 +1,1 @@
+"""Named Cypher queries, one file a noun; ``schema/`` holds the numbered migrations."""

@@ -1,0 +1,1 @@
+"""Numbered migrations, each applied once."""

@@ -1,0 +1,64 @@
+// name: ping
+// Whether the database answers.
+// parameters:
+RETURN 1 AS answer;
+
+// name: schema
+// What the database was prepared for.
+// parameters:
+MATCH (s:Schema {name: 'graphmem'})
+RETURN s.version AS version, s.embedder AS embedder, s.dimensions AS dimensions;
+
+// name: save_schema
+// Record the last migration and the embedder of the vectors.
+// parameters: dimensions, embedder, version
+MERGE (s:Schema {name: 'graphmem'})
+SET s.version = $version, s.embedder = $embedder, s.dimensions = $dimensions;
+
+// name: indexes_not_online
+// Indexes that are still being filled, or failed.
+// parameters:
+SHOW INDEXES YIELD name, state
+WHERE state <> 'ONLINE'
+RETURN name, state
+ORDER BY name;
+
+// name: take_lease
+// Take a lease that is free, run out, or already ours; no row when another holder has it.
+// parameters: expires_at, holder, name, now
+MERGE (l:Lease {name: $name})
+SET l.locked = true
+WITH l
+WHERE l.holder IS NULL OR l.holder = $holder OR l.expires_at <= $now
+SET l.holder = $holder, l.expires_at = $expires_at
+RETURN l.holder AS holder;
+
+// name: release_lease
+// Give a lease back, if it is still ours.
+// parameters: holder, name
+MATCH (l:Lease {name: $name})
+WHERE l.holder = $holder
+REMOVE l.holder, l.expires_at;
+
+// name: lock_idempotency_key
+// Take the lock of a caller's retry key and return what was answered to it before, if anything.
+// parameters: expires_at, key, request_digest
+MERGE (i:IdempotencyKey {key: $key})
+  ON CREATE SET i.request_digest = $request_digest, i.expires_at = $expires_at
+SET i.locked = true
+RETURN i.request_digest AS request_digest, i.answer AS answer;
+
+// name: save_idempotent_answer
+// Keep what was answered to a retry key.
+// parameters: answer, key, request_digest
+MATCH (i:IdempotencyKey {key: $key})
+SET i.answer = $answer, i.request_digest = $request_digest;
+
+// name: forget_idempotency_keys
+// Remove retry keys whose time has passed, at most $limit.
+// parameters: limit, now
+MATCH (i:IdempotencyKey)
+WHERE i.expires_at <= $now
+WITH i ORDER BY i.expires_at, i.key LIMIT $limit
+DELETE i
+RETURN count(*) AS removed;

@@ -1,0 +1,174 @@
+// name: lock_claims
+// Take the locks of claim keys, in order, and return the memory behind each.
+// parameters: claims
+UNWIND $claims AS claim
+MERGE (k:ClaimKey {key: claim.key})
+  ON CREATE SET k.space = claim.space
+SET k.locked = true
+WITH k
+OPTIONAL MATCH (k)-[:CLAIMS]->(m:Memory)
+RETURN k.key AS claim, m.key AS memory
+ORDER BY claim;
+
+// name: lock_conversations
+// Take the locks of conversations, in order, and return the last turn of each.
+// parameters: conversations
+UNWIND $conversations AS conversation
+MERGE (c:Conversation {key: conversation.key})
+  ON CREATE SET c.space = conversation.space
+SET c.locked = true
+WITH c
+OPTIONAL MATCH (c)-[:LAST]->(m:Memory)
+RETURN c.key AS conversation, m.key AS last
+ORDER BY conversation;
+
+// name: turns_around
+// The turns within three steps of some turns, each with the one before it.
+// parameters: space_keys
+UNWIND $space_keys AS key
+MATCH (anchor:Memory {key: key})
+MATCH (anchor)-[:NEXT]-{0,3}(m:Memory)
+WITH DISTINCT m
+OPTIONAL MATCH (p:Memory)-[:NEXT]->(m)
+RETURN m.key AS key, p.key AS previous
+ORDER BY key;
+
+// name: lock_memories
+// Take the locks of memories, in order, and return them as they then are.
+// parameters: space_keys
+UNWIND $space_keys AS key
+MATCH (m:Memory {key: key})
+SET m.version = m.version
+WITH m
+RETURN m,
+       COLLECT { MATCH (m)-[:MENTIONS]->(e:Entity) RETURN [e.entity_key, e.label] ORDER BY e.entity_key } AS entities
+ORDER BY m.key;
+
+// name: create_memories
+// Create memories with their type label and their chunks; each row's properties name its space.
+// parameters: space_rows
+CYPHER 25
+UNWIND $space_rows AS row
+CREATE (m:Memory:$(row.labels))
+SET m = row.properties
+FOREACH (chunk IN row.chunks | CREATE (c:Chunk)-[:OF]->(m) SET c = chunk);
+
+// name: change_memories
+// Set the properties and labels of memories, and what their chunks repeat of them.
+// parameters: space_rows
+CYPHER 25
+UNWIND $space_rows AS row
+MATCH (m:Memory {key: row.key})
+REMOVE m:Fact:Preference:Decision:Identity:Event:Observation:Goal:Todo:EmbedPending
+SET m:$(row.labels)
+SET m += row.properties
+WITH m, row
+OPTIONAL MATCH (c:Chunk)-[:OF]->(m)
+SET c += row.chunk_properties;
+
+// name: replace_chunks
+// Remove the chunks of memories and create the given ones.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (m:Memory {key: row.key})
+CALL (m) {
+  MATCH (old:Chunk)-[:OF]->(m)
+  DETACH DELETE old
+}
+FOREACH (chunk IN row.chunks | CREATE (c:Chunk)-[:OF]->(m) SET c = chunk);
+
+// name: set_mentions
+// Let memories mention exactly the given entities; rows are sorted by entity, so writers wait in turn.
+// parameters: space_keys, space_rows
+CALL () {
+  UNWIND $space_keys AS key
+  MATCH (m:Memory {key: key})-[old:MENTIONS]->(:Entity)
+  DELETE old
+}
+UNWIND $space_rows AS row
+MERGE (e:Entity {key: row.key})
+  ON CREATE SET e += row.properties
+WITH e, row
+MATCH (m:Memory {key: row.memory})
+MERGE (m)-[:MENTIONS]->(e);
+
+// name: save_revisions
+// Keep earlier versions of memories.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (m:Memory {key: row.memory_key})
+MERGE (m)-[:HAS_REVISION]->(r:Revision {key: row.properties.key})
+SET r += row.properties;
+
+// name: release_claims
+// End the content and logical claims of memories; a source's claim lasts.
+// parameters: space_keys
+UNWIND $space_keys AS key
+MATCH (k:ClaimKey)-[:CLAIMS]->(:Memory {key: key})
+WHERE NOT k.key STARTS WITH k.space + '|source|'
+DETACH DELETE k;
+
+// name: take_claims
+// Point claim keys at memories, each at one.
+// parameters: claims
+UNWIND $claims AS claim
+MERGE (k:ClaimKey {key: claim.key})
+  ON CREATE SET k.space = claim.space
+WITH k, claim
+OPTIONAL MATCH (k)-[old:CLAIMS]->(:Memory)
+DELETE old
+WITH DISTINCT k, claim
+MATCH (m:Memory {key: claim.memory})
+CREATE (k)-[:CLAIMS]->(m);
+
+// name: drop_empty_claims
+// Remove claim keys that were locked and then claimed nothing.
+// parameters: claims
+UNWIND $claims AS claim
+MATCH (k:ClaimKey {key: claim})
+WHERE NOT EXISTS { (k)-[:CLAIMS]->() }
+DELETE k;
+
+// name: draw_edges
+// Draw typed edges, one per (from, type, to); a second write revises the weight and the reason.
+// parameters: space_rows
+CYPHER 25
+UNWIND $space_rows AS row
+MATCH (from:Memory {key: row.from_key})
+MATCH (to:Memory {key: row.to_key})
+MERGE (from)-[e:$(row.type)]->(to)
+  ON CREATE SET e.uid = row.uid, e.created_at = row.created_at
+SET e.weight = row.weight, e.reason = row.reason, e.link_type = row.link_type;
+
+// name: unlink_turns
+// Remove NEXT edges between turns.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (:Memory {key: row.earlier})-[n:NEXT]->(:Memory {key: row.later})
+DELETE n;
+
+// name: link_turns
+// Draw NEXT edges between turns.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (earlier:Memory {key: row.earlier})
+MATCH (later:Memory {key: row.later})
+MERGE (earlier)-[:NEXT]->(later);
+
+// name: set_last_turns
+// Move the end of conversations.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (c:Conversation {key: row.conversation})
+OPTIONAL MATCH (c)-[old:LAST]->(:Memory)
+DELETE old
+WITH DISTINCT c, row
+MATCH (m:Memory {key: row.last})
+CREATE (c)-[:LAST]->(m);
+
+// name: save_trace
+// Keep what one write or job did and why.
+// parameters: created_at, events, key_id, kind, spaces, tenant, uid
+CREATE (:Trace {
+  uid: $uid, kind: $kind, tenant: $tenant, spaces: $spaces, key_id: $key_id, created_at: $created_at, events: $events
+});

@@ -1,0 +1,1 @@
+"""What meets the outside world: the embedded server, models, the clock, ids."""

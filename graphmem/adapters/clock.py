@@ -1,0 +1,11 @@
+"""The wall clock."""
+
+from datetime import UTC, datetime
+
+
+class SystemClock:
+    """The clock of the machine; the only place that asks it."""
+
+    def now(self) -> datetime:
+        """The present moment in UTC."""
+        return datetime.now(UTC)

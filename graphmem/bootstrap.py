@@ -1,0 +1,238 @@
+"""Bootstrap: the one place that picks adapters and builds the service."""
+
+import os
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from graphmem.adapters.clock import SystemClock
+from graphmem.adapters.embedded_neo4j import EmbeddedNeo4j, EmbeddedOptions, attach
+from graphmem.adapters.embedders import build_embedder
+from graphmem.adapters.ids import TimeOrderedIds
+from graphmem.errors import SchemaMismatch, StoreUnavailable
+from graphmem.gateway.gateway import Gateway
+from graphmem.model.policy import Policy, WritePolicy
+from graphmem.ports import Clock, Embedder, IdSource
+from graphmem.recall.recall import Recall
+from graphmem.settings import Settings
+from graphmem.store.candidates import Candidates
+from graphmem.store.connection import Connection
+from graphmem.store.job_runs import JobRuns
+from graphmem.store.keys import ApiKeys, new_secret
+from graphmem.store.memories import Memories
+from graphmem.store.migrations import check_schema, schema_state
+from graphmem.upkeep.embedding import PendingEmbedding
+from graphmem.upkeep.expiry import Expiry
+from graphmem.upkeep.runs import JobRunner
+
+_RETRY_SECONDS = 0.2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Graphmem:
+    """The built service: what the API, the jobs process and the command line work with."""
+
+    settings: Settings
+    policy: Policy
+    connection: Connection
+    clock: Clock
+    ids: IdSource
+    embedder: Embedder
+    keys: ApiKeys
+    gateway: Gateway
+    memories: Memories
+    recall: Recall
+    runner: JobRunner
+    runs: JobRuns
+
+    def close(self) -> None:
+        """Close the connection to the database."""
+        self.connection.close()
+
+
+def connect(settings: Settings) -> Connection:
+    """The connection that the settings describe; without a URI, to the embedded server that is running.
+
+    Raises:
+        StoreUnavailable: none is running, or the address is not valid.
+    """
+    neo4j = settings.neo4j
+    if neo4j.uri:
+        return Connection(neo4j.uri, user=neo4j.user, password=neo4j.password or "", database=neo4j.database)
+    endpoint = attach(database_folder(settings))
+    if endpoint is None:
+        msg = "The embedded Neo4j is not running: start it with `graphmem up`, or set GRAPHMEM_NEO4J_URI."
+        raise StoreUnavailable(msg)
+    return Connection(endpoint.uri, user=endpoint.user, password=endpoint.password)
+
+
+def connect_when_ready(settings: Settings, embedder: Embedder, *, wait_seconds: float = 180.0) -> Connection:
+    """The connection, as soon as the database answers and its schema fits; it may still be starting.
+
+    Raises:
+        GraphmemError: what was in the way when the time was over.
+    """
+    deadline = time.monotonic() + wait_seconds
+    while True:
+        try:
+            connection = connect(settings)
+        except StoreUnavailable:
+            if time.monotonic() > deadline:
+                raise
+        else:
+            try:
+                check_schema(schema_state(connection), embedder)
+            except (StoreUnavailable, SchemaMismatch):
+                connection.close()
+                if time.monotonic() > deadline:
+                    raise
+            else:
+                return connection
+        time.sleep(_RETRY_SECONDS)
+
+
+def build(
+    settings: Settings,
+    connection: Connection,
+    *,
+    clock: Clock | None = None,
+    ids: IdSource | None = None,
+    embedder: Embedder | None = None,
+    policy: Policy | None = None,
+) -> Graphmem:
+    """Build the service over a connection.
+
+    Raises:
+        SettingsError: the embedder cannot be loaded.
+    """
+    clock, ids = clock or SystemClock(), ids or TimeOrderedIds()
+    embedder = embedder or embedder_of(settings)
+    policy = policy or Policy(
+        write=WritePolicy(
+            refuse_secrets=settings.write.refuse_secrets, refuse_injection=settings.write.refuse_injection
+        )
+    )
+    gateway = Gateway(
+        connection,
+        embedder=embedder,
+        clock=clock,
+        ids=ids,
+        policy=policy,
+        source_roots=(settings.server.data_dir, *settings.write.source_roots),
+    )
+    pending = PendingEmbedding(connection, gateway=gateway, embedder=embedder, policy=policy.index)
+    expiry = Expiry(connection, gateway=gateway, clock=clock)
+    return Graphmem(
+        settings=settings,
+        policy=policy,
+        connection=connection,
+        clock=clock,
+        ids=ids,
+        embedder=embedder,
+        keys=ApiKeys(connection, clock=clock, ids=ids),
+        gateway=gateway,
+        memories=Memories(connection),
+        recall=Recall(
+            Candidates(connection),
+            embedder=embedder,
+            clock=clock,
+            ids=ids,
+            policy=policy.recall,
+            terms_max=policy.index.terms_max,
+        ),
+        runner=JobRunner(
+            connection,
+            functions={"embed_pending": pending.run, "expire": expiry.run},
+            clock=clock,
+            ids=ids,
+            holder=process_name(),
+        ),
+        runs=JobRuns(connection),
+    )
+
+
+def embedder_of(settings: Settings) -> Embedder:
+    """The embedder that the settings name.
+
+    Raises:
+        SettingsError: it cannot be loaded.
+    """
+    wanted = settings.embedder
+    return build_embedder(
+        wanted.name,
+        cache_folder=settings.server.cache_dir,
+        threads=wanted.threads,
+        openai_key=wanted.api_key,
+        openai_url=wanted.base_url,
+        timeout_seconds=wanted.timeout_seconds,
+    )
+
+
+def database_folder(settings: Settings) -> Path:
+    """Where the embedded server keeps its files."""
+    return settings.server.data_dir / "neo4j"
+
+
+def embedded_server(settings: Settings) -> EmbeddedNeo4j:
+    """The embedded server that the settings describe, not yet started."""
+    neo4j = settings.neo4j
+    return EmbeddedNeo4j(
+        EmbeddedOptions(
+            folder=database_folder(settings),
+            bolt_port=neo4j.bolt_port,
+            http_port=neo4j.http_port,
+            heap=neo4j.heap,
+            pagecache=neo4j.pagecache,
+            cache_folder=settings.server.cache_dir,
+            maven_url=neo4j.maven_url,
+            jars_folder=neo4j.jars_folder,
+            java_home=neo4j.java_home,
+        )
+    )
+
+
+@contextmanager
+def database(settings: Settings) -> Iterator[Connection]:
+    """A connection for one command: to the running database, or to the embedded one started for it."""
+    if settings.neo4j.uri or attach(database_folder(settings)):
+        connection = connect(settings)
+        try:
+            yield connection
+        finally:
+            connection.close()
+        return
+    with embedded_server(settings) as endpoint:
+        connection = Connection(endpoint.uri, user=endpoint.user, password=endpoint.password)
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+
+def admin_key(settings: Settings) -> str:
+    """The first admin key: of the settings, or made once and kept in the data folder with mode 0600."""
+    if settings.server.api_key:
+        return settings.server.api_key
+    path = admin_key_path(settings)
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    except FileExistsError:
+        return path.read_text("utf-8").strip()
+    with os.fdopen(handle, "w") as file:
+        secret = new_secret()
+        file.write(secret + "\n")
+    return secret
+
+
+def admin_key_path(settings: Settings) -> Path:
+    """Where the first admin key is kept."""
+    return settings.server.data_dir / "admin.key"
+
+
+def process_name() -> str:
+    """This process, for leases: host and pid."""
+    return f"{socket.gethostname()}:{os.getpid()}"

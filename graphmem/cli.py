@@ -1,0 +1,262 @@
+"""The command line: ``graphmem up | serve | jobs | schema | doctor | keys | demo | add | recall``."""
+
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from graphmem import __version__
+from graphmem.bootstrap import admin_key, build, connect, database, embedder_of
+from graphmem.errors import GraphmemError, InvalidInput
+from graphmem.logs import set_up_logs
+from graphmem.model.caller import Caller, Role
+from graphmem.model.writing import WriteRequest
+from graphmem.recall.request import RankerName, RecallRequest
+from graphmem.settings import Settings, load_settings
+from graphmem.store.keys import FIRST_TENANT
+from graphmem.store.migrations import apply_migrations, check_schema, schema_state
+from graphmem.supervisor import Supervisor
+
+_OUTPUT = click.option("-o", "--output", type=click.Choice(["table", "json"]), default="table", help="How to print.")
+
+
+def main() -> None:
+    """Run the command line; exit code 0 fine, 1 failed, 2 wrong usage."""
+    try:
+        cli(standalone_mode=False)
+    except click.exceptions.Abort:
+        sys.exit(130)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except InvalidInput as error:
+        click.echo(error.message, err=True)
+        for path, texts in error.fields.items():
+            click.echo(f"  {path}: {' '.join(texts)}", err=True)
+        sys.exit(2)
+    except GraphmemError as error:
+        click.echo(error.message, err=True)
+        sys.exit(1)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__)
+@click.pass_context
+def cli(context: click.Context) -> None:
+    """graphmem: a memory service for AI applications on a real graph database."""
+    context.obj = load_settings(os.environ)
+
+
+Command = Callable[..., None]
+
+
+def _logged(command: Command) -> Command:
+    @wraps(command)
+    def run(settings: Settings, /, *args: Any, **options: Any) -> None:  # noqa: ANN401 - click's values
+        set_up_logs("warning" if settings.server.log == "info" else settings.server.log)
+        command(settings, *args, **options)
+
+    return run
+
+
+@cli.command()
+@click.pass_obj
+def up(settings: Settings) -> None:
+    """Run everything: Neo4j when no URI is set, the API and the jobs. Ctrl-C stops it all."""
+    set_up_logs(settings.server.log)
+    Supervisor(settings).run()
+
+
+@cli.command()
+@click.pass_obj
+def serve(settings: Settings) -> None:
+    """Run the API alone."""
+    connect(settings).close()
+    os.environ.setdefault("GRAPHMEM_LOG", settings.server.log)
+    os.execv(sys.executable, [sys.executable, "-m", "api"])  # noqa: S606 - our own module
+
+
+@cli.command()
+@click.pass_obj
+def jobs(settings: Settings) -> None:
+    """Run the jobs alone."""
+    connect(settings).close()
+    os.execv(sys.executable, [sys.executable, "-m", "jobs"])  # noqa: S606 - our own module
+
+
+@cli.group()
+def schema() -> None:
+    """The schema of the database."""
+
+
+@schema.command("apply")
+@click.pass_obj
+@_logged
+def schema_apply(settings: Settings) -> None:
+    """Bring the schema up to date; safe to repeat."""
+    with database(settings) as connection:
+        graphmem = build(settings, connection)
+        state = apply_migrations(
+            connection, embedder=graphmem.embedder, clock=graphmem.clock, holder=graphmem.ids.new("holder")
+        )
+        graphmem.keys.ensure_admin(admin_key(settings))
+    click.echo(f"The schema is at version {state.version}, the vectors are made by {state.embedder}.")
+
+
+@schema.command("status")
+@_OUTPUT
+@click.pass_obj
+@_logged
+def schema_status(settings: Settings, output: str) -> None:
+    """Show the version of the schema and the embedder of the vectors."""
+    with database(settings) as connection:
+        state = schema_state(connection)
+    row = {"version": state.version, "embedder": state.embedder, "dimensions": state.dimensions}
+    _show([row], output)
+
+
+@cli.command()
+@_OUTPUT
+@click.pass_obj
+@_logged
+def doctor(settings: Settings, output: str) -> None:
+    """Check the settings, the embedder, the database and the schema."""
+    checks: dict[str, str] = {"settings": "ok"}
+    checks["embedder"] = _checked(lambda: embedder_of(settings).embed_query("doctor"))
+    checks["neo4j"] = _checked(lambda: _check_database(settings, checks))
+    _show([{"part": part, "state": state} for part, state in checks.items()], output)
+    if any(state != "ok" for state in checks.values()):
+        sys.exit(1)
+
+
+def _checked(check: Callable[[], object]) -> str:
+    try:
+        check()
+    except GraphmemError as error:
+        return error.message
+    return "ok"
+
+
+def _check_database(settings: Settings, checks: dict[str, str]) -> None:
+    with database(settings) as connection:
+        connection.check()
+        embedder = embedder_of(settings)
+        checks["schema"] = _checked(lambda: check_schema(schema_state(connection), embedder))
+
+
+@cli.group()
+def keys() -> None:
+    """API keys."""
+
+
+@keys.command("create")
+@click.argument("name")
+@click.option("--role", type=click.Choice([role.value for role in Role]), default=Role.WRITER.value)
+@click.option("--space", "spaces", multiple=True, default=("*",), help="A pattern such as user:* ; may be repeated.")
+@click.option("--tenant", default=FIRST_TENANT, show_default=True)
+@_OUTPUT
+@click.pass_obj
+@_logged
+def keys_create(settings: Settings, name: str, role: str, spaces: tuple[str, ...], tenant: str, output: str) -> None:
+    """Make an API key; it is shown this once."""
+    with database(settings) as connection:
+        made = build(settings, connection).keys.create(name=name, role=Role(role), tenant=tenant, spaces=spaces)
+    _show([made], output)
+
+
+@keys.command("list")
+@click.option("--tenant", default=FIRST_TENANT, show_default=True)
+@_OUTPUT
+@click.pass_obj
+@_logged
+def keys_list(settings: Settings, tenant: str, output: str) -> None:
+    """List the keys of a tenant."""
+    with database(settings) as connection:
+        _show(build(settings, connection).keys.listing(tenant), output)
+
+
+@keys.command("revoke")
+@click.argument("key_id")
+@click.option("--tenant", default=FIRST_TENANT, show_default=True)
+@click.pass_obj
+@_logged
+def keys_revoke(settings: Settings, key_id: str, tenant: str) -> None:
+    """End a key."""
+    with database(settings) as connection:
+        build(settings, connection).keys.revoke(key_id, tenant=tenant)
+    click.echo("Revoked.")
+
+
+@cli.command()
+@click.argument("space")
+@click.argument("content")
+@_OUTPUT
+@click.pass_obj
+@_logged
+def add(settings: Settings, space: str, content: str, output: str) -> None:
+    """Add a memory; - reads the content from standard input."""
+    text = sys.stdin.read() if content == "-" else content
+    with database(settings) as connection:
+        report = build(settings, connection).gateway.write(
+            [WriteRequest(space=space, content=text, given=frozenset({"space", "content"}))], caller=_operator()
+        )
+    result = report.results[0]
+    if result.error:
+        raise result.error
+    _show([{"outcome": result.outcome.value, "uid": result.memory.uid if result.memory else None}], output)
+
+
+@cli.command()
+@click.argument("space")
+@click.argument("query")
+@click.option("--limit", type=click.IntRange(1, 200), default=10, show_default=True)
+@click.option("--ranker", type=click.Choice([name.value for name in RankerName]), default=None)
+@_OUTPUT
+@click.pass_obj
+@_logged
+def recall(settings: Settings, space: str, query: str, limit: int, ranker: str | None, output: str) -> None:
+    """Recall memories of a space."""
+    request = RecallRequest(spaces=[space], query=query, limit=limit, ranker=RankerName(ranker) if ranker else None)
+    with database(settings) as connection:
+        bundle = build(settings, connection).recall.recall(request, caller=_operator())
+    _show(
+        [{"score": item.score, "uid": item.memory.uid, "content": item.memory.content} for item in bundle.items], output
+    )
+
+
+@cli.command()
+@click.pass_obj
+def demo(settings: Settings) -> None:
+    """Add a conversation of two people and ask eight questions."""
+    from graphmem.demo import run_demo  # noqa: PLC0415 - only here
+
+    set_up_logs("error")
+    run_demo(settings, Console())
+
+
+def _operator() -> Caller:
+    """Who runs the command line may do everything in the first tenant."""
+    return Caller(key_id="cli", tenant=FIRST_TENANT, role=Role.ADMIN, spaces=("*",))
+
+
+def _show(rows: Sequence[Mapping[str, object]], output: str) -> None:
+    if output == "json":
+        click.echo(json.dumps(list(rows), default=str, ensure_ascii=False, indent=2))
+        return
+    table = Table()
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    for name in names:
+        table.add_column(name, overflow="fold")
+    for row in rows:
+        table.add_row(*(_cell(row.get(name)) for name in names))
+    Console().print(table)
+
+
+def _cell(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else "" if value is None else str(value)

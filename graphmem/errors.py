@@ -1,0 +1,100 @@
+"""Every error that graphmem raises on purpose. The docstring of a class is its default message."""
+
+from collections.abc import Mapping, Sequence
+
+# path of a field, such as "items.3.content" → what is wrong with it
+FieldProblems = Mapping[str, Sequence[str]]
+
+
+class GraphmemError(Exception):
+    """Something went wrong inside graphmem."""
+
+    code = "internal"
+
+    def __init__(self, message: str | None = None) -> None:
+        super().__init__(message or type(self).__doc__)
+
+    @property
+    def message(self) -> str:
+        """The sentence for the user; it never holds memory contents or secrets."""
+        return str(self)
+
+
+class NotFound(GraphmemError):
+    """There is nothing of that name that this key may read."""
+
+    code = "not_found"
+
+
+class Conflict(GraphmemError):
+    """The request disagrees with what is stored."""
+
+    code = "conflict"
+
+
+class InvalidInput(GraphmemError):
+    """The request is not valid."""
+
+    code = "invalid_input"
+
+    def __init__(self, fields: FieldProblems, message: str | None = None) -> None:
+        super().__init__(message or "Not valid: " + ", ".join(sorted(fields)) + ".")
+        self.fields = {path: list(problems) for path, problems in fields.items()}
+
+
+class Unauthenticated(GraphmemError):
+    """A valid API key as Authorization: Bearer gm_… or X-API-Key: gm_… is needed."""
+
+    code = "unauthenticated"
+
+
+class Forbidden(GraphmemError):
+    """This key may not do that."""
+
+    code = "forbidden"
+
+
+class ScopeDenied(Forbidden):
+    """An orchestrator space can only be recalled alone."""
+
+    code = "scope_denied"
+
+
+class PolicyRefused(GraphmemError):
+    """The policy of this space refuses that memory."""
+
+    code = "policy_refused"
+
+    def __init__(self, reason: str, message: str | None = None) -> None:
+        super().__init__(message)
+        self.reason = reason
+
+
+class StoreUnavailable(GraphmemError):
+    """The graph store does not answer."""
+
+    code = "store_unavailable"
+
+
+class ModelUnavailable(GraphmemError):
+    """The model does not answer."""
+
+    code = "model_unavailable"
+
+
+class SettingsError(GraphmemError):
+    """The settings are not valid."""
+
+    code = "settings_invalid"
+
+
+class SchemaMismatch(GraphmemError):
+    """The schema in the database does not fit this version of graphmem."""
+
+    code = "schema_mismatch"
+
+
+class EmbeddedServerError(StoreUnavailable):
+    """The embedded Neo4j could not be prepared or started."""
+
+    code = "embedded_server"

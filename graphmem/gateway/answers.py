@@ -1,0 +1,68 @@
+"""Answers: the report of a write as JSON, kept behind a caller's retry key and read back for a repetition."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from graphmem.errors import Forbidden, GraphmemError, InvalidInput, PolicyRefused
+from graphmem.model.memory import Memory
+from graphmem.model.writing import Outcome, WriteReport, WriteResult
+
+
+def answer_text(report: WriteReport) -> str:
+    """The report as JSON; memories by their key."""
+    return json.dumps({"trace_id": report.trace_id, "results": [_entry(result) for result in report.results]})
+
+
+def memory_keys(answer: str) -> list[str]:
+    """The keys of the memories that an answer speaks of."""
+    return [entry["memory"] for entry in json.loads(answer)["results"] if entry["memory"]]
+
+
+def report_from(answer: str, memories: Mapping[str, Memory]) -> WriteReport:
+    """The report of an answer, with the memories as they are now."""
+    stored = json.loads(answer)
+    return WriteReport(
+        trace_id=stored["trace_id"],
+        results=tuple(
+            WriteResult(
+                index=entry["index"],
+                outcome=Outcome(entry["outcome"]),
+                memory=memories.get(entry["memory"]),
+                error=_error(entry["error"]) if entry["error"] else None,
+            )
+            for entry in stored["results"]
+        ),
+    )
+
+
+def is_stored(results: Iterable[WriteResult]) -> bool:
+    """Whether any result left something in the store."""
+    return any(result.memory for result in results)
+
+
+def _entry(result: WriteResult) -> dict[str, object]:
+    error = result.error
+    return {
+        "index": result.index,
+        "outcome": result.outcome.value,
+        "memory": result.memory.key if result.memory else None,
+        "error": None
+        if error is None
+        else {
+            "code": error.code,
+            "message": error.message,
+            "fields": getattr(error, "fields", {}),
+            "reason": getattr(error, "reason", ""),
+        },
+    }
+
+
+def _error(entry: Mapping[str, Any]) -> GraphmemError:
+    match entry["code"]:
+        case InvalidInput.code:
+            return InvalidInput(entry["fields"], entry["message"])
+        case PolicyRefused.code:
+            return PolicyRefused(entry["reason"], entry["message"])
+        case _:
+            return Forbidden(entry["message"])

@@ -1,0 +1,93 @@
+"""Conversations: the turns beside a memory, which its search context is built from (neo4j-recall)."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from graphmem.model.memory import Memory
+
+_WORD = re.compile(r"\S+")
+_CHARS_PER_WORD = 8  # bounds the words of scripts without blanks
+_AFFECTED_STEPS = (-1, 0, 1, 2)  # whose context an insertion changes: the turn before, itself, two after
+
+
+@dataclass(kw_only=True, slots=True)
+class Chain:
+    """The known part of the NEXT chains: who stands before and after whom, by memory key."""
+
+    before: dict[str, str] = field(default_factory=dict)
+    after: dict[str, str] = field(default_factory=dict)
+    last: dict[str, str] = field(default_factory=dict)  # conversation key → key of its last turn
+
+    def insert(self, key: str, conversation: str, behind: str | None) -> set[str]:
+        """Put a turn behind another (or at the end) and return the turns whose context that changes."""
+        previous = behind or self.last.get(conversation)
+        following = self.after.get(previous) if previous else None
+        if previous:
+            self.before[key], self.after[previous] = previous, key
+        if following:
+            self.before[following], self.after[key] = key, following
+        else:
+            self.last[conversation] = key
+        return {turn for step in _AFFECTED_STEPS if (turn := self.at(key, step))}
+
+    def at(self, key: str, step: int) -> str | None:
+        """The turn some steps after (or, negative, before) a turn."""
+        links = self.after if step > 0 else self.before
+        current: str | None = key
+        for _ in range(abs(step)):
+            current = links.get(current) if current else None
+        return current
+
+
+def conversation_key(memory: Memory) -> str | None:
+    """The key of the conversation that a memory is a turn of; it never spans a wall."""
+    conversation_id = memory.source.conversation_id
+    return f"{memory.space.key}|{conversation_id}" if conversation_id else None
+
+
+def with_built_context(memory: Memory, chain: Chain, turns: dict[str, Memory], *, word_limit: int) -> Memory:
+    """The memory with the context that its neighbours give: the turn before, the next, the one before that."""
+    steps = (-1, 1, -2)
+    neighbours = [turns[key] for step in steps if (key := chain.at(memory.key, step)) and key in turns]
+    context = built_context(memory, neighbours, word_limit=word_limit)
+    return memory if context == memory.context else replace(memory, context=context)
+
+
+def built_context(memory: Memory, neighbours: Iterable[Memory], *, word_limit: int) -> str | None:
+    """The neighbours' texts, cut to the words that the own text leaves; none beside a long text.
+
+    Names of other speakers are left out: they pull up turns that only address someone.
+    """
+    left = word_limit - min(_word_count(memory.content), word_limit)
+    own_name = _names(memory.actor)
+    parts = []
+    for neighbour in neighbours:
+        others = (_names(neighbour.actor) | _names(memory.actor)) - own_name
+        part = leading_words(_without(neighbour.content, others), left)
+        if part:
+            parts.append(part)
+            left -= _word_count(part)
+    return "\n".join(parts) or None
+
+
+def leading_words(text: str, count: int) -> str:
+    """The first ``count`` words of a text."""
+    if count <= 0:
+        return ""
+    ends = [match.end() for _, match in zip(range(count), _WORD.finditer(text), strict=False)]
+    return text[: min(ends[-1], count * _CHARS_PER_WORD) if ends else 0].strip()
+
+
+def _word_count(text: str) -> int:
+    return max(len(_WORD.findall(text)), len(text) // _CHARS_PER_WORD)
+
+
+def _names(actor: str | None) -> frozenset[str]:
+    return frozenset(_WORD.findall(actor.lower())) if actor else frozenset()
+
+
+def _without(text: str, names: frozenset[str]) -> str:
+    if not names:
+        return text
+    return " ".join(word for word in text.split() if word.lower().strip(".,!?;:'\"()") not in names)

@@ -1,0 +1,41 @@
+"""Indexing: the analysed words and the texts for vectors of a memory (neo4j-recall, What to index)."""
+
+from dataclasses import dataclass
+
+from graphmem.gateway.conversation import leading_words
+from graphmem.model.memory import Memory
+from graphmem.model.policy import IndexPolicy
+from graphmem.model.tokens import memory_tokens
+from graphmem.text.analysis import analyse
+from graphmem.text.sentences import sentences
+
+_MONTHS = "January February March April May June July August September October November December".split()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class IndexEntry:
+    """What full text sees of a memory."""
+
+    search_text: str
+    search_context: str
+    search_actor: str
+    space_token: str
+
+
+def index_entry(memory: Memory, policy: IndexPolicy) -> IndexEntry:
+    """The analysed fields: the text, the actor, and the context with date, speaker and neighbours."""
+    when = memory.occurred_at
+    date = f"{when.day} {_MONTHS[when.month - 1]} {when.year}" if when else ""
+    own = leading_words(memory.content, policy.context_words)
+    return IndexEntry(
+        search_text=analyse(memory.content),
+        search_context=analyse(" \n ".join((date, memory.actor or "", own, memory.context or ""))),
+        search_actor=analyse(memory.actor or ""),
+        space_token=memory_tokens(memory),
+    )
+
+
+def texts_to_embed(content: str, actor: str | None, policy: IndexPolicy) -> tuple[str, ...]:
+    """The whole text, and each sentence where there is more than one; each behind its speaker."""
+    prefix = f"{actor}: " if actor else ""
+    return tuple(prefix + text for text in (content, *sentences(content, limit=policy.sentences_max)))

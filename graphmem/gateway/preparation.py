@@ -1,0 +1,143 @@
+"""Preparation: what happens to a write request before the transaction: validate, screen, normalise, embed."""
+
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from graphmem.errors import Forbidden, GraphmemError, InvalidInput, ModelUnavailable, PolicyRefused
+from graphmem.gateway.decide import Item
+from graphmem.gateway.indexing import texts_to_embed
+from graphmem.gateway.screening import refusal
+from graphmem.gateway.validation import problems
+from graphmem.model.caller import Caller, Role
+from graphmem.model.entity import EntityRef, entity_key
+from graphmem.model.policy import Policy
+from graphmem.model.source import Source
+from graphmem.model.space import parse_space
+from graphmem.model.writing import Outcome, WriteRequest, WriteResult
+from graphmem.ports import Embedder, IdSource, Vector
+from graphmem.text.normalise import normalise
+
+log = logging.getLogger(__name__)
+
+_TEXTS = ("content", "summary", "actor", "context", "logical_key")
+_TIMES = ("occurred_at", "valid_from", "valid_until")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Prepared:
+    """The requests that may go on, with their vectors, and the answers to those that may not."""
+
+    items: tuple[Item, ...]
+    refused: tuple[WriteResult, ...]
+    vectors: Mapping[int, Sequence[Vector]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preparation:
+    """Turns requests into items that can be decided."""
+
+    embedder: Embedder
+    ids: IdSource
+    policy: Policy
+    source_roots: tuple[Path, ...] = ()
+
+    def check(self, requests: Sequence[WriteRequest | GraphmemError], caller: Caller) -> Prepared:
+        """Authorise, validate, screen and normalise each request; an error stands for itself."""
+        items: list[Item] = []
+        refused: list[WriteResult] = []
+        for index, request in enumerate(requests):
+            try:
+                items.append(self._item(index, request, caller))
+            except GraphmemError as error:
+                refused.append(WriteResult(index=index, outcome=Outcome.REFUSED, error=error))
+        return Prepared(items=tuple(items), refused=tuple(refused))
+
+    def embed(self, prepared: Prepared) -> Prepared:
+        """Vectors for all items that bring none; without a model they are stored to be embedded later."""
+        vectors: dict[int, Sequence[Vector]] = {
+            item.index: (item.request.embedding,) for item in prepared.items if item.request.embedding
+        }
+        texts = {
+            item.index: texts_to_embed(item.request.content, item.request.actor, self.policy.index)
+            for item in prepared.items
+            if item.index not in vectors
+        }
+        flat = [text for part in texts.values() for text in part]
+        try:
+            embedded = iter(self.embedder.embed(flat) if flat else ())
+            vectors |= {index: [next(embedded) for _ in part] for index, part in texts.items()}
+        except ModelUnavailable as error:
+            log.warning("embedding failed for %d memories: %s", len(texts), error.message)
+        items = tuple(replace(item, has_vectors=item.index in vectors) for item in prepared.items)
+        return replace(prepared, items=items, vectors=vectors)
+
+    def _item(self, index: int, request: WriteRequest | GraphmemError, caller: Caller) -> Item:
+        if isinstance(request, GraphmemError):
+            raise request
+        fields = {name: getattr(request, name) for name in request.__slots__}
+        wrong = problems(fields, self.policy.write) | self._wrong_vector(request.embedding)
+        if not wrong and (problem := _wrong_path(request.source, self.source_roots)):
+            wrong = {"source.path": [problem]}
+        if wrong:
+            raise InvalidInput(wrong)
+        space = parse_space(request.space, tenant=caller.tenant)
+        if not caller.may(Role.WRITER, space):
+            raise Forbidden
+        if reason := refusal(request, self.policy.write):
+            raise PolicyRefused(reason)
+        return Item(index=index, request=_normalised(request), space=space, new_uid=self.ids.new("memory"))
+
+    def _wrong_vector(self, vector: Sequence[float] | None) -> dict[str, list[str]]:
+        if vector is None:
+            return {}
+        if len(vector) != self.embedder.dimensions:
+            return {"embedding": [f"Must have {self.embedder.dimensions} numbers, has {len(vector)}."]}
+        # the sum of squares is nan or inf when a number is, and 0 when all are
+        total = sum(value * value for value in vector)
+        return {} if math.isfinite(total) and total > 0 else {"embedding": ["Must be finite numbers, not all zero."]}
+
+
+def _wrong_path(source: Source, roots: Sequence[Path]) -> str | None:
+    """A source path must be absolute, canonical, there, and inside an allowed folder (002, provenance)."""
+    if not source.path:
+        return None
+    path = Path(source.path)
+    if not path.is_absolute():
+        return "Must be absolute (SourcePathMustBeAbsolute)."
+    if str(path) != source.path or ".." in path.parts:
+        return "Must be in its canonical form (SourcePathMustBeCanonical)."
+    if not any(path.is_relative_to(root) for root in roots):
+        return "Must lie inside a folder that the service may cite."
+    try:
+        canonical = path.resolve(strict=True)
+    except (OSError, RuntimeError):
+        return "Must exist (SourcePathCanonicalizeFailed)."
+    return None if canonical == path else "Must be in its canonical form (SourcePathMustBeCanonical)."
+
+
+def _normalised(request: WriteRequest) -> WriteRequest:
+    texts: dict[str, Any] = {name: normalise(text) for name in _TEXTS if (text := getattr(request, name)) is not None}
+    times: dict[str, Any] = {name: moment.astimezone(UTC) for name in _TIMES if (moment := getattr(request, name))}
+    refs = {entity_key(ref.key): ref for ref in request.entities}
+    return replace(
+        request,
+        **texts,
+        **times,
+        expires_at=_to_milliseconds(request.expires_at),
+        tags=tuple(dict.fromkeys(normalise(tag) for tag in request.tags)),
+        entities=tuple(
+            EntityRef(key=key, label=normalise(ref.label) if ref.label else None) for key, ref in refs.items()
+        ),
+    )
+
+
+def _to_milliseconds(moment: datetime | None) -> datetime | None:
+    """Expiry is kept in milliseconds, which the indexes filter on."""
+    if moment is None:
+        return None
+    return moment.astimezone(UTC).replace(microsecond=moment.microsecond // 1000 * 1000)

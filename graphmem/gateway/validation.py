@@ -1,0 +1,171 @@
+"""Validation: all that is wrong with a write request, at once, under the path of each field.
+
+The rules are checked over plain values by name, so that the HTTP schemas can report them together
+with problems of form. A field that is absent is not checked.
+"""
+
+import json
+import math
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from graphmem.model.entity import EntityRef, entity_key
+from graphmem.model.policy import WritePolicy
+from graphmem.model.source import Source, SourceType
+from graphmem.model.space import parse_space
+from graphmem.text.normalise import is_storable, normalise
+
+RESERVED_METADATA_KEYS = frozenset(
+    "uid key space tenant owner persona user_id agent_id session_id actor status authority native"
+    " created_at updated_at expires_at embedding version".split()
+)
+_UID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+_REFERENCES = ("updates", "contradicts", "related_to", "caused_by", "part_of")
+_REQUIRED_BY_SOURCE = {
+    SourceType.WORKFLOW_OUTPUT: ("workflow_run_id", "step_id"),
+    SourceType.CHANNEL_TRANSCRIPT: ("conversation_id",),
+    SourceType.INGEST_FILE: ("path",),
+}
+NOT_STORABLE = "Must not contain NUL or lone surrogates."
+
+Report = Callable[[str, str], None]
+
+
+def problems(fields: Mapping[str, Any], policy: WritePolicy) -> dict[str, list[str]]:
+    """What is wrong with a request, by field path; empty when all is well."""
+    found: dict[str, list[str]] = defaultdict(list)
+
+    def report(path: str, problem: str) -> None:
+        found[path].append(problem)
+
+    _check_space(fields, report)
+    _check_texts(fields, policy, report)
+    _check_uids(fields, policy, report)
+    _check_scales(fields, report)
+    _check_tags(fields.get("tags") or (), policy, report)
+    _check_entities(fields.get("entities") or (), policy, report)
+    _check_metadata(fields.get("metadata"), policy, report)
+    _check_source(fields.get("source"), policy, report)
+    _check_interval(fields, report)
+    return dict(found)
+
+
+def is_uid(text: str) -> bool:
+    """Whether a text can be the uid of a memory."""
+    return _UID.fullmatch(text) is not None
+
+
+def _check_space(fields: Mapping[str, Any], report: Report) -> None:
+    if isinstance(name := fields.get("space"), str):
+        try:
+            parse_space(name, tenant="")
+        except ValueError as error:
+            report("space", str(error))
+
+
+def _check_texts(fields: Mapping[str, Any], policy: WritePolicy, report: Report) -> None:
+    limits = {
+        "content": policy.content_max_chars,
+        "summary": policy.summary_max_chars,
+        "context": policy.context_max_chars,
+        "actor": policy.name_max_chars,
+        "logical_key": policy.name_max_chars,
+    }
+    for name, limit in limits.items():
+        if isinstance(text := fields.get(name), str):
+            _check_text(name, text, limit, report)
+
+
+def _check_text(path: str, text: str, limit: int, report: Report) -> None:
+    if not is_storable(text):
+        report(path, NOT_STORABLE)
+        return
+    length = len(normalise(text))
+    if not 1 <= length <= limit:
+        report(path, f"Must be 1 to {limit:,} characters after normalisation, is {length:,}.")
+
+
+def _check_uids(fields: Mapping[str, Any], policy: WritePolicy, report: Report) -> None:
+    for name in ("uid", "after"):
+        if isinstance(uid := fields.get(name), str) and not is_uid(uid):
+            report(name, "Must be 1 to 128 of A-Z a-z 0-9 . _ - :")
+    for name in _REFERENCES:
+        uids = fields.get(name) or ()
+        if len(uids) > policy.references_max:
+            report(name, f"At most {policy.references_max}.")
+        for index, uid in enumerate(uids):
+            if not is_uid(uid):
+                report(f"{name}.{index}", "Must be the uid of a memory.")
+
+
+def _check_scales(fields: Mapping[str, Any], report: Report) -> None:
+    importance, confidence = fields.get("importance"), fields.get("confidence")
+    if importance is not None and not 0 <= importance <= 100:  # noqa: PLR2004 - the scale
+        report("importance", "Must be an integer from 0 to 100.")
+    if confidence is not None and not (math.isfinite(confidence) and 0 <= confidence <= 1):
+        report("confidence", "Must be a number from 0 to 1.")
+
+
+def _check_tags(tags: Iterable[str], policy: WritePolicy, report: Report) -> None:
+    for index, tag in enumerate(tags):
+        if index == policy.tags_max:
+            report("tags", f"At most {policy.tags_max}.")
+        _check_text(f"tags.{index}", tag, policy.tag_max_chars, report)
+
+
+def _check_entities(entities: Iterable[EntityRef], policy: WritePolicy, report: Report) -> None:
+    for index, ref in enumerate(entities):
+        if index == policy.entities_max:
+            report("entities", f"At most {policy.entities_max}.")
+        if not is_storable(ref.key):
+            report(f"entities.{index}.key", NOT_STORABLE)
+        elif len(ref.key) > policy.name_max_chars:
+            report(f"entities.{index}.key", f"At most {policy.name_max_chars} characters.")
+        else:
+            try:
+                entity_key(ref.key)
+            except ValueError as error:
+                report(f"entities.{index}.key", str(error))
+        if ref.label is not None:
+            _check_text(f"entities.{index}.label", ref.label, policy.label_max_chars, report)
+
+
+def _check_metadata(metadata: Any, policy: WritePolicy, report: Report) -> None:  # noqa: ANN401 - any JSON
+    if metadata is None:
+        return
+    for name in sorted(RESERVED_METADATA_KEYS & set(metadata)):
+        report(f"metadata.{name}", "Is a reserved key.")
+    try:
+        text = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
+    except (ValueError, RecursionError, TypeError):
+        report("metadata", "Must be a JSON object of finite numbers.")
+        return
+    if not is_storable(text) or "\\u0000" in text:
+        report("metadata", NOT_STORABLE)
+    elif len(text.encode()) > policy.metadata_max_bytes:
+        report("metadata", f"At most {policy.metadata_max_bytes:,} bytes as JSON.")
+
+
+def _check_source(source: Source | None, policy: WritePolicy, report: Report) -> None:
+    if source is None:
+        return
+    for name in ("path", "conversation_id", "workflow_run_id", "step_id", "key"):
+        if (text := getattr(source, name)) is not None:
+            _check_text(f"source.{name}", text, policy.name_max_chars, report)
+    for name in _REQUIRED_BY_SOURCE.get(source.type, ()):
+        if not getattr(source, name):
+            report(f"source.{name}", f"Is required for a source of type {source.type}.")
+
+
+def _check_interval(fields: Mapping[str, Any], report: Report) -> None:
+    for name in ("occurred_at", "valid_from", "valid_until", "expires_at"):
+        moment = fields.get(name)
+        if isinstance(moment, datetime) and moment.tzinfo is None:
+            report(name, "Must have a zone.")
+            return
+    start, end = fields.get("valid_from"), fields.get("valid_until")
+    if start and end and end < start:
+        report("valid_until", "Must not be before valid_from.")

@@ -1,0 +1,1 @@
+"""Frozen records and enums that every room shares. Standard library only."""

@@ -1,0 +1,88 @@
+"""Memory: one remembered statement with its provenance, time and status."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from graphmem.model.entity import EntityRef
+from graphmem.model.source import Source
+from graphmem.model.space import Space
+
+
+class MemoryType(StrEnum):
+    """The eight types of 002; each is also a label on the node."""
+
+    FACT = "Fact"
+    PREFERENCE = "Preference"
+    DECISION = "Decision"
+    IDENTITY = "Identity"
+    EVENT = "Event"
+    OBSERVATION = "Observation"
+    GOAL = "Goal"
+    TODO = "Todo"
+
+
+class Status(StrEnum):
+    """Whether a memory is current; nothing is deleted in normal operation."""
+
+    ACTIVE = "active"
+    SUPERSEDED = "superseded"
+    ARCHIVED = "archived"
+    RETRACTED = "retracted"
+
+
+class Authority(StrEnum):
+    """How a memory is backed, strongest first (004)."""
+
+    SYSTEM_IMPOSED = "system_imposed"
+    TOOL_VERIFIED = "tool_verified"
+    USER_ASSERTED = "user_asserted"
+    AI_INFERRED = "ai_inferred"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Memory:
+    """One memory as it is stored. Importance is 0 to 100, confidence 0 to 1, all times are UTC."""
+
+    uid: str
+    space: Space
+    type: MemoryType
+    content: str
+    summary: str
+    created_at: datetime
+    updated_at: datetime
+    actor: str | None = None
+    context: str | None = None
+    context_built: bool = False  # made from the neighbouring turns, so it is remade when they change
+    importance: int = 50
+    confidence: float = 0.8
+    entities: tuple[EntityRef, ...] = ()
+    logical_key: str | None = None
+    status: Status = Status.ACTIVE
+    status_reason: str | None = None
+    status_at: datetime | None = None
+    pinned: bool = False
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    source: Source = field(default_factory=Source)
+    authority: Authority = Authority.USER_ASSERTED
+    occurred_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    expires_at: datetime | None = None
+    mention_count: int = 1
+    recall_count: int = 0
+    last_recalled_at: datetime | None = None
+    embedded: bool = True  # whether vectors are there
+    version: int = 1
+
+    @property
+    def key(self) -> str:
+        """The unique key of the node: ``space|uid``."""
+        return memory_key(self.space, self.uid)
+
+
+def memory_key(space: Space, uid: str) -> str:
+    """The unique key of a memory: its uid counts only within its space."""
+    return f"{space.key}|{uid}"

@@ -1,0 +1,77 @@
+"""Policy: the named numbers that tune behaviour. Rankers and deciders take them as arguments."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WritePolicy:
+    """Limits of a write (http contract, Memories) and what screening refuses."""
+
+    content_max_chars: int = 32_000
+    summary_max_chars: int = 120
+    context_max_chars: int = 8_000
+    name_max_chars: int = 512  # actor, logical key, source fields
+    tags_max: int = 32
+    tag_max_chars: int = 64
+    metadata_max_bytes: int = 16_384
+    entities_max: int = 16
+    label_max_chars: int = 100
+    references_max: int = 32
+    batch_max: int = 500
+    refuse_secrets: bool = True
+    refuse_injection: bool = True
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class IndexPolicy:
+    """What is indexed of a memory (neo4j-recall, What to index)."""
+
+    context_words: int = 80  # own text and neighbouring turns together
+    sentences_max: int = 64  # chunks beside the whole text
+    terms_max: int = 64  # distinct words of a query
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FusedPolicy:
+    """The default ranker: weighted reciprocal ranks (neo4j-recall), light factors, no decay by age."""
+
+    k: int = 10
+    text_weight: float = 1.5
+    vector_weight: float = 1.0
+    contradiction: float = 0.95
+    confidence_floor: float = 0.9  # factor = floor + (1 - floor) x confidence
+    vector_candidates: int = 100  # chunks
+    text_candidates: int = 50
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RrfPolicy:
+    """The ranker of the typed graph (002, Retrieval)."""
+
+    k: int = 60
+    age_days: float = 30.0
+    contradiction: float = 0.80
+    vector_candidates: int = 50  # memories
+    text_candidates: int = 50
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecallPolicy:
+    """Limits of a recall and the rankers' numbers."""
+
+    query_max_chars: int = 8_000
+    spaces_max: int = 8
+    limit_max: int = 200
+    candidates_max: int = 500
+    exact_max: int = 2_000  # up to this many matches of a filter are ranked exactly
+    fused: FusedPolicy = FusedPolicy()
+    rrf: RrfPolicy = RrfPolicy()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Policy:
+    """All of it."""
+
+    write: WritePolicy = WritePolicy()
+    index: IndexPolicy = IndexPolicy()
+    recall: RecallPolicy = RecallPolicy()

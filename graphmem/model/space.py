@@ -1,0 +1,78 @@
+"""Space: the wall. A memory lives in exactly one, and no query reads one that was not named and allowed."""
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+
+_NAME = re.compile(r"[^\s/:|\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,128}")
+_SPACE_FORM = "kind:owner or kind:owner/persona"
+
+
+class SpaceKind(StrEnum):
+    """What a space belongs to (sources, 6.1)."""
+
+    USER = "user"
+    SESSION = "session"
+    PROJECT = "project"
+    SYSTEM = "system"
+    ORCHESTRATOR = "orchestrator"
+    NAMESPACE = "namespace"
+    CORPUS = "corpus"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+class Space:
+    """One space of one tenant, optionally narrowed by a persona."""
+
+    tenant: str
+    kind: SpaceKind
+    owner: str
+    persona: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The form that callers use: ``user:ada`` or ``user:ada/coach``."""
+        return f"{self.kind}:{self.owner}" + (f"/{self.persona}" if self.persona else "")
+
+    @property
+    def key(self) -> str:
+        """The form that is stored: the name behind its tenant, ``acme/user:ada``."""
+        return f"{self.tenant}/{self.name}"
+
+    @property
+    def without_persona(self) -> "Space":
+        """The space of the owner; entities live there, so that personas share them."""
+        return Space(tenant=self.tenant, kind=self.kind, owner=self.owner)
+
+    def readable_with_it(self) -> tuple["Space", ...]:
+        """The spaces that reading this one reads: itself, and behind a persona its owner (001)."""
+        return (self, self.without_persona) if self.persona else (self,)
+
+
+def parse_space(name: str, *, tenant: str) -> Space:
+    """Read ``kind:owner[/persona]``.
+
+    Raises:
+        ValueError: the form or a part of it is not valid; the text says what is.
+    """
+    kind_text, colon, rest = name.partition(":")
+    if not colon or kind_text not in set(SpaceKind):
+        msg = f"Must be {_SPACE_FORM}, with a kind of {', '.join(SpaceKind)}."
+        raise ValueError(msg)
+    owner, slash, persona = rest.partition("/")
+    for part, text in (("owner", owner), ("persona", persona)):
+        if (part == "owner" or slash) and not _NAME.fullmatch(text):
+            msg = f"The {part} must be 1 to 128 characters without blanks, control characters or / : |."
+            raise ValueError(msg)
+    return Space(tenant=tenant, kind=SpaceKind(kind_text), owner=owner, persona=persona or None)
+
+
+def space_from_key(key: str) -> Space:
+    """Read the stored form, ``tenant/kind:owner[/persona]``."""
+    tenant, _, name = key.partition("/")
+    return parse_space(name, tenant=tenant)
+
+
+def is_tenant_name(text: str) -> bool:
+    """Whether a text can name a tenant: the same characters as an owner."""
+    return _NAME.fullmatch(text) is not None

@@ -1,0 +1,52 @@
+"""What a write transaction reads before it decides, and what it then applies."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from graphmem.model.edge import Edge
+from graphmem.model.memory import Memory
+from graphmem.model.writing import WriteResult
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Selection:
+    """What a write locks and reads: claim keys, memories, conversations and turns within them."""
+
+    claims: frozenset[str] = frozenset()
+    memories: frozenset[str] = frozenset()
+    conversations: frozenset[str] = frozenset()
+    anchors: frozenset[str] = frozenset()  # turns that new ones are put behind
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GraphState:
+    """The part of the graph that was selected. Memories are by key, claims point to their memory."""
+
+    memories: Mapping[str, Memory] = field(default_factory=dict)
+    claims: Mapping[str, str] = field(default_factory=dict)
+    previous_turns: Mapping[str, str] = field(default_factory=dict)  # turn → the turn before it
+    last_turns: Mapping[str, str] = field(default_factory=dict)  # conversation → its last turn
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Decision:
+    """What a write does, as data. Memories are given in their final form."""
+
+    results: tuple[WriteResult, ...] = ()
+    created: tuple[Memory, ...] = ()
+    changed: tuple[Memory, ...] = ()
+    revisions: tuple[Memory, ...] = ()  # earlier versions, kept whole
+    edges: tuple[tuple[Memory, Edge], ...] = ()  # with the memory they start from
+    claims: Mapping[str, str] = field(default_factory=dict)  # to be set
+    released: frozenset[str] = frozenset()  # memories whose content and logical claims end
+    links: tuple[tuple[str, str], ...] = ()  # NEXT edges to be there
+    unlinked: tuple[tuple[str, str], ...] = ()  # NEXT edges to be gone
+    last_turns: Mapping[str, str] = field(default_factory=dict)
+    mentioning: frozenset[str] = frozenset()  # memories whose mentions are to be drawn anew
+    vectors_of: Mapping[str, int] = field(default_factory=dict)  # memory → index of the item it is embedded from
+    events: tuple[Mapping[str, object], ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing would change."""
+        return not (self.created or self.changed or self.edges or self.claims)

@@ -1,0 +1,104 @@
+"""What goes into the gateway and what comes out of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+from graphmem.errors import GraphmemError
+from graphmem.model.entity import EntityRef
+from graphmem.model.memory import Authority, Memory, MemoryType
+from graphmem.model.source import Source
+
+
+class Dedupe(StrEnum):
+    """Whether equal content in the space reinforces what is there."""
+
+    CONTENT = "content"
+    NONE = "none"
+
+
+class OnSameKey(StrEnum):
+    """What a write with a known logical key does."""
+
+    REVISE = "revise"
+    SUPERSEDE = "supersede"
+    KEEP = "keep"
+
+
+class Outcome(StrEnum):
+    """What a write became."""
+
+    CREATED = "created"
+    REINFORCED = "reinforced"
+    REVISED = "revised"
+    SUPERSEDED = "superseded"
+    UNCHANGED = "unchanged"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WriteRequest:
+    """One memory to be written.
+
+    ``given`` names the fields that the caller set: a revision changes only those, so an update never loses
+    what it does not speak of.
+    """
+
+    space: str
+    content: str
+    type: MemoryType = MemoryType.FACT
+    uid: str | None = None
+    dedupe: Dedupe = Dedupe.CONTENT
+    summary: str | None = None
+    actor: str | None = None
+    context: str | None = None
+    importance: int = 50
+    confidence: float = 0.8
+    entities: tuple[EntityRef, ...] = ()
+    logical_key: str | None = None
+    on_same_key: OnSameKey = OnSameKey.REVISE
+    updates: tuple[str, ...] = ()
+    contradicts: tuple[str, ...] = ()
+    related_to: tuple[str, ...] = ()
+    caused_by: tuple[str, ...] = ()
+    part_of: tuple[str, ...] = ()
+    after: str | None = None
+    source: Source = field(default_factory=Source)
+    authority: Authority = Authority.USER_ASSERTED
+    occurred_at: datetime | None = None
+    valid_from: datetime | None = None
+    valid_until: datetime | None = None
+    expires_at: datetime | None = None
+    pinned: bool = False
+    tags: tuple[str, ...] = ()
+    metadata: Mapping[str, object] = field(default_factory=dict)
+    embedding: tuple[float, ...] | None = None
+    given: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WriteResult:
+    """What became of one request: a memory, or an error that says why nothing was stored."""
+
+    index: int
+    outcome: Outcome
+    memory: Memory | None = None
+    error: GraphmemError | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WriteReport:
+    """What became of a call: one result per request, in order, and the trace that says why."""
+
+    results: tuple[WriteResult, ...]
+    trace_id: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class IdempotencyKey:
+    """A caller's retry key with the digest of the request it belongs to."""
+
+    key: str
+    request_digest: str
+    expires_at: datetime

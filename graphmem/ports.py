@@ -1,0 +1,47 @@
+"""Ports: what the rooms ask of the outside world. Adapters and the tests' fakes implement them."""
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Protocol
+
+Vector = tuple[float, ...]
+
+
+class Clock(Protocol):
+    """The wall clock."""
+
+    def now(self) -> datetime:
+        """The present moment, aware and in UTC."""
+
+
+class IdSource(Protocol):
+    """Where new ids come from."""
+
+    def new(self, kind: str) -> str:
+        """A new id, unlike all before; ``kind`` says what for, such as ``memory``."""
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors of one length."""
+
+    @property
+    def name(self) -> str:
+        """The fingerprint: the model and what its files hash to. Equal names give equal vectors."""
+
+    @property
+    def dimensions(self) -> int:
+        """The length of every vector."""
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """The vectors of texts to be stored, in order.
+
+        Raises:
+            ModelUnavailable: the model does not answer.
+        """
+
+    def embed_query(self, text: str) -> Vector:
+        """The vector of a cue.
+
+        Raises:
+            ModelUnavailable: the model does not answer.
+        """

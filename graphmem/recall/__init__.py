@@ -1,0 +1,1 @@
+"""The one way out: every answer that ranks memories comes from here."""

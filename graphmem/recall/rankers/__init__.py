@@ -1,0 +1,1 @@
+"""Rankers: pure functions from candidates and the time to scores."""

@@ -1,0 +1,83 @@
+"""What a recall is asked, and what it answers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from graphmem.model.edge import Edge
+from graphmem.model.memory import Memory, MemoryType, Status
+from graphmem.model.source import CapturedBy
+from graphmem.recall.candidates import Arm
+
+
+class RankerName(StrEnum):
+    """The ways of scoring candidates."""
+
+    FUSED = "fused"
+    RRF = "rrf"
+
+
+class Mode(StrEnum):
+    """Which arms an answer rests on."""
+
+    HYBRID = "hybrid"
+    FULL_TEXT_ONLY = "full_text_only"
+    VECTOR_ONLY = "vector_only"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecallRequest:
+    """One question. Empty filters filter nothing; ``ranker`` None is the default of the spaces."""
+
+    spaces: Sequence[str]
+    query: str
+    limit: int = 20
+    ranker: RankerName | None = None
+    candidates_vector: int | None = None
+    candidates_text: int | None = None
+    types: Sequence[MemoryType] = ()
+    tags: Sequence[str] = ()
+    entities: Sequence[str] = ()
+    captured_by: Sequence[CapturedBy] = ()
+    conversation_id: str | None = None
+    include_superseded: bool = False
+    include_archived: bool = False
+    min_score: float = 0.0
+
+    @property
+    def statuses(self) -> tuple[Status, ...]:
+        """The statuses that may come back; retracted ones never do."""
+        extra = ((self.include_superseded, Status.SUPERSEDED), (self.include_archived, Status.ARCHIVED))
+        return (Status.ACTIVE, *(status for wanted, status in extra if wanted))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Explanation:
+    """Why a memory came back where it did: its place in each arm, and every factor of its score."""
+
+    vector: Arm | None
+    text: Arm | None
+    factors: Mapping[str, float]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RecallItem:
+    """One recalled memory."""
+
+    memory: Memory
+    score: float
+    contradicted: bool
+    explanation: Explanation
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Bundle:
+    """The answer of a recall. ``search`` says whether the vectors were compared by index or one by one."""
+
+    items: tuple[RecallItem, ...]
+    edges: tuple[Edge, ...]
+    mode: Mode
+    ranker: RankerName
+    search: str
+    trace_id: str
+    degraded: tuple[str, ...] = field(default=())

@@ -1,0 +1,246 @@
+"""Settings: where the service runs. Defaults, under a TOML file, under the environment.
+
+Everything in the file can be set as ``GRAPHMEM__SECTION__KEY``; the names of http.md are short forms.
+"""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+from marshmallow import RAISE, Schema, ValidationError, fields, post_load, validate
+
+from graphmem.errors import SettingsError
+
+_PREFIX = "GRAPHMEM_"
+_SHORT_NAMES = {
+    "HOST": "server.host",
+    "PORT": "server.port",
+    "DATA_DIR": "server.data_dir",
+    "API_KEY": "server.api_key",
+    "LOG": "server.log",
+    "NEO4J_URI": "neo4j.uri",
+    "NEO4J_USER": "neo4j.user",
+    "NEO4J_PASSWORD": "neo4j.password",
+    "NEO4J_DATABASE": "neo4j.database",
+    "NEO4J_BOLT_PORT": "neo4j.bolt_port",
+    "NEO4J_HTTP_PORT": "neo4j.http_port",
+    "NEO4J_LIB": "neo4j.jars_folder",
+    "MAVEN_URL": "neo4j.maven_url",
+    "JAVA_HOME": "neo4j.java_home",
+    "EMBEDDER": "embedder.name",
+    "LLM": "llm.name",
+}
+_OTHER_NAMES = {"CONFIG", "TEST_NEO4J_URI", "TEST_NEO4J_USER", "TEST_NEO4J_PASSWORD"}  # read elsewhere
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ServerSettings:
+    """The HTTP service and its files."""
+
+    host: str = "127.0.0.1"
+    port: int = 8474
+    data_dir: Path = field(default_factory=lambda: platformdirs.user_data_path("graphmem"))
+    cache_dir: Path = field(default_factory=lambda: platformdirs.user_cache_path("graphmem"))
+    api_key: str | None = field(default=None, repr=False)
+    log: str = "info"
+    threads: int = 16
+    body_max_mib: int = 32
+    auth: bool = True
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Neo4jSettings:
+    """The database; without a URI the embedded one is used."""
+
+    uri: str | None = None
+    user: str = "neo4j"
+    password: str | None = field(default=None, repr=False)
+    database: str = "neo4j"
+    bolt_port: int = 7688
+    http_port: int = 7475
+    heap: str = "512m"
+    pagecache: str = "128m"
+    jars_folder: Path | None = None
+    maven_url: str | None = None
+    java_home: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EmbedderSettings:
+    """The embedding model."""
+
+    name: str = "local"
+    threads: int = 1
+    api_key: str | None = field(default=None, repr=False)
+    base_url: str | None = None
+    timeout_seconds: float = 10.0
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LanguageModelSettings:
+    """The language model; ``none`` means deterministic rules."""
+
+    name: str = "none"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WriteSettings:
+    """What the gateway refuses, and which folders a source path may lie in beside the data folder."""
+
+    refuse_secrets: bool = True
+    refuse_injection: bool = True
+    source_roots: tuple[Path, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Settings:
+    """All settings."""
+
+    server: ServerSettings = field(default_factory=ServerSettings)
+    neo4j: Neo4jSettings = field(default_factory=Neo4jSettings)
+    embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
+    llm: LanguageModelSettings = field(default_factory=LanguageModelSettings)
+    write: WriteSettings = field(default_factory=WriteSettings)
+
+
+class _Path(fields.String):
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> Any:  # noqa: ANN401
+        return Path(super()._deserialize(value, attr, data, **options)).expanduser().absolute()
+
+
+_PORT = validate.Range(1, 65_535)
+_SIZE = validate.Regexp(r"^\d+[kmg]$", error="Must be a size such as 512m or 2g.")
+
+
+class _Section(Schema):
+    class Meta:
+        unknown = RAISE
+
+
+class _ServerSchema(_Section):
+    host = fields.String(validate=validate.Length(min=1))
+    port = fields.Integer(validate=_PORT)
+    data_dir = _Path()
+    cache_dir = _Path()
+    api_key = fields.String(
+        validate=validate.Regexp(
+            r"^gm_[A-Za-z0-9_-]{32,128}$", error="Must be gm_ and 32 to 128 letters, digits, _ or -."
+        )
+    )
+    log = fields.String(validate=validate.OneOf(["debug", "info", "warning", "error"]))
+    threads = fields.Integer(validate=validate.Range(1, 256))
+    body_max_mib = fields.Integer(validate=validate.Range(1, 1024))
+    auth = fields.Boolean()
+
+
+class _Neo4jSchema(_Section):
+    uri = fields.String(validate=validate.Regexp(r"^(bolt|neo4j)(\+s|\+ssc)?://", error="Must be bolt:// or neo4j://."))
+    user = fields.String()
+    password = fields.String()
+    database = fields.String()
+    bolt_port = fields.Integer(validate=_PORT)
+    http_port = fields.Integer(validate=_PORT)
+    heap = fields.String(validate=_SIZE)
+    pagecache = fields.String(validate=_SIZE)
+    jars_folder = _Path()
+    maven_url = fields.String()
+    java_home = fields.String()
+
+
+class _EmbedderSchema(_Section):
+    name = fields.String(
+        validate=validate.Regexp(
+            r"^(local|hash|fastembed:.+|openai:.+)$", error="Must be local, hash, fastembed:<model> or openai:<model>."
+        )
+    )
+    threads = fields.Integer(validate=validate.Range(1, 64))
+    api_key = fields.String()
+    base_url = fields.String()
+    timeout_seconds = fields.Float(validate=validate.Range(0.1, 600))
+
+
+class _LanguageModelSchema(_Section):
+    name = fields.String(validate=validate.OneOf(["none"], error="Must be none: no language model is used yet."))
+
+
+class _WriteSchema(_Section):
+    refuse_secrets = fields.Boolean()
+    refuse_injection = fields.Boolean()
+    source_roots = fields.List(_Path())
+
+    @post_load
+    def _tuple(self, values: dict[str, Any], **_: object) -> dict[str, Any]:
+        return values | ({"source_roots": tuple(values["source_roots"])} if "source_roots" in values else {})
+
+
+class _SettingsSchema(_Section):
+    server = fields.Nested(_ServerSchema)
+    neo4j = fields.Nested(_Neo4jSchema)
+    embedder = fields.Nested(_EmbedderSchema)
+    llm = fields.Nested(_LanguageModelSchema)
+    write = fields.Nested(_WriteSchema)
+
+
+def load_settings(environment: Mapping[str, str]) -> Settings:
+    """The settings of an environment and the file that it names.
+
+    Raises:
+        SettingsError: unknown or unfit keys, all named at once, each with its place.
+    """
+    values, problems = _from_file(environment.get("GRAPHMEM_CONFIG"))
+    problems += _add_environment(values, environment)
+    try:
+        loaded = _SettingsSchema().load(values)
+    except ValidationError as error:
+        problems += _flat(error.messages_dict)
+    if problems:
+        msg = "The settings are not valid:\n  " + "\n  ".join(sorted(problems))
+        raise SettingsError(msg)
+    return Settings(
+        server=ServerSettings(**loaded.get("server", {})),
+        neo4j=Neo4jSettings(**loaded.get("neo4j", {})),
+        embedder=EmbedderSettings(**loaded.get("embedder", {})),
+        llm=LanguageModelSettings(**loaded.get("llm", {})),
+        write=WriteSettings(**loaded.get("write", {})),
+    )
+
+
+def _from_file(path: str | None) -> tuple[dict[str, Any], list[str]]:
+    if not path:
+        return {}, []
+    try:
+        return tomllib.loads(Path(path).read_text("utf-8")), []
+    except (OSError, UnicodeDecodeError) as error:
+        return {}, [f"GRAPHMEM_CONFIG: {path} cannot be read ({type(error).__name__})."]
+    except tomllib.TOMLDecodeError as error:
+        return {}, [f"GRAPHMEM_CONFIG: {path} is not TOML ({error})."]
+
+
+def _add_environment(values: dict[str, Any], environment: Mapping[str, str]) -> list[str]:
+    problems = []
+    for name in sorted(name for name in environment if name.startswith(_PREFIX)):
+        short = name.removeprefix(_PREFIX)
+        if short in _OTHER_NAMES:
+            continue
+        path = _SHORT_NAMES.get(short) or (short[1:].lower().replace("__", ".") if short.startswith("_") else "")
+        section, dot, key = path.partition(".")
+        if not dot or "." in key:
+            problems.append(f"{name}: is not a setting.")
+        elif isinstance(inner := values.setdefault(section, {}), dict):
+            is_list = (section, key) == ("write", "source_roots")
+            inner[key] = environment[name].split(":") if is_list else environment[name]
+    return problems
+
+
+def _flat(messages: Mapping[str, Any], prefix: str = "") -> list[str]:
+    found = []
+    for name, inner in messages.items():
+        path = f"{prefix}.{name}".removeprefix(".").removesuffix("._schema")
+        if isinstance(inner, Mapping):
+            found += _flat(inner, path)
+        else:
+            found += [f"{path}: {text}" for text in inner]
+    return found

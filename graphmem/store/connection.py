@@ -1,0 +1,144 @@
+"""The connection: one driver, one read path and one write path, both with managed retries."""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import neo4j
+from neo4j.exceptions import (
+    AuthError,
+    ClientError,
+    ConfigurationError,
+    ConstraintError,
+    DriverError,
+    Neo4jError,
+    TransientError,
+)
+from neomodel import db
+
+from graphmem.errors import Conflict, GraphmemError, StoreUnavailable
+from graphmem.store.queries import QUERIES
+
+Result = TypeVar("Result")
+Row = Mapping[str, Any]
+
+
+class Transaction:
+    """An open transaction that runs named queries."""
+
+    def __init__(self, transaction: neo4j.ManagedTransaction) -> None:
+        self._transaction = transaction
+
+    def run(self, query: str, /, **parameters: Any) -> list[neo4j.Record]:  # noqa: ANN401 - driver values
+        """Run a named query and return all its rows."""
+        return list(self._transaction.run(QUERIES[query].text, parameters))
+
+
+class Connection:
+    """The way to one database; safe to share between threads."""
+
+    def __init__(
+        self,
+        uri: str,
+        *,
+        user: str,
+        password: str,
+        database: str = "neo4j",
+        pool_size: int = 50,
+        retry_seconds: float = 8.0,
+    ) -> None:
+        self.uri = uri
+        self.database = database
+        try:
+            self._driver = neo4j.GraphDatabase.driver(
+                uri,
+                auth=(user, password),
+                max_connection_pool_size=pool_size,
+                connection_acquisition_timeout=retry_seconds,
+                connection_timeout=5.0,
+                max_transaction_retry_time=retry_seconds,
+                user_agent="graphmem",
+                telemetry_disabled=True,
+                notifications_min_severity="OFF",
+            )
+        except (ConfigurationError, ValueError) as error:
+            msg = f"The Neo4j address {uri} is not valid."
+            raise StoreUnavailable(msg) from error
+        self._bookmarks = neo4j.GraphDatabase.bookmark_manager()
+
+    def read(self, work: Callable[[Transaction], Result]) -> Result:
+        """Run ``work`` in a read transaction; it may run again, so it must have no side effects.
+
+        Raises:
+            StoreUnavailable: the database does not answer.
+        """
+        with _translated(), self._session(neo4j.READ_ACCESS) as session:
+            return session.execute_read(lambda transaction: work(Transaction(transaction)))
+
+    def write(self, work: Callable[[Transaction], Result]) -> Result:
+        """Run ``work`` in a write transaction; it may run again, so it must have no side effects.
+
+        Raises:
+            Conflict: a uniqueness constraint was violated.
+            StoreUnavailable: the database does not answer.
+        """
+        with _translated(), self._session(neo4j.WRITE_ACCESS) as session:
+            return session.execute_write(lambda transaction: work(Transaction(transaction)))
+
+    def run(self, query: str, /, **parameters: Any) -> list[neo4j.Record]:  # noqa: ANN401 - driver values
+        """Run one named query in a write transaction of its own."""
+        return self.write(lambda transaction: transaction.run(query, **parameters))
+
+    def fetch(self, query: str, /, **parameters: Any) -> list[neo4j.Record]:  # noqa: ANN401 - driver values
+        """Run one named query in a read transaction of its own."""
+        return self.read(lambda transaction: transaction.run(query, **parameters))
+
+    def run_statement(self, statement: str, **parameters: Any) -> list[neo4j.Record]:  # noqa: ANN401
+        """Run one schema statement, which Neo4j allows only outside of data transactions."""
+        with _translated(), self._session(neo4j.WRITE_ACCESS) as session:
+            return list(session.run(statement, parameters))
+
+    def check(self) -> None:
+        """Return when the database answers a query.
+
+        Raises:
+            StoreUnavailable: it does not.
+        """
+        self.fetch("service.ping")
+
+    def give_to_neomodel(self) -> None:
+        """Let neomodel's query API use this driver, for inspection and admin work."""
+        db.set_connection(driver=self._driver)
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._driver.close()
+
+    def _session(self, access: str) -> neo4j.Session:
+        return self._driver.session(
+            database=self.database, default_access_mode=access, bookmark_manager=self._bookmarks, fetch_size=1000
+        )
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """The one place where driver errors become ours."""
+    try:
+        yield
+    except GraphmemError:
+        raise
+    except ConstraintError as error:
+        msg = "Something of that key is already stored."
+        raise Conflict(msg) from error
+    except AuthError as error:
+        msg = "Neo4j refuses the user or the password."
+        raise StoreUnavailable(msg) from error
+    except (DriverError, TransientError) as error:
+        raise StoreUnavailable from error
+    except ClientError as error:
+        if "TransactionTimedOut" in (error.code or ""):
+            msg = "The query took too long."
+            raise StoreUnavailable(msg) from error
+        raise
+    except Neo4jError as error:
+        raise StoreUnavailable from error

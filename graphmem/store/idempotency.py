@@ -1,0 +1,29 @@
+"""Idempotency keys: what was answered to a caller's retry key, kept with the write it belongs to."""
+
+from graphmem.errors import Conflict
+from graphmem.model.writing import IdempotencyKey
+from graphmem.store.connection import Transaction
+
+
+def lock_answer(transaction: Transaction, key: IdempotencyKey) -> str | None:
+    """Lock a retry key and return the answer that was given to it, if there was one.
+
+    Raises:
+        Conflict: the key belongs to another request.
+    """
+    row = transaction.run(
+        "service.lock_idempotency_key",
+        key=key.key,
+        request_digest=key.request_digest,
+        expires_at=key.expires_at,
+    )[0]
+    answer: str | None = row["answer"]
+    if answer and row["request_digest"] != key.request_digest:
+        msg = "This Idempotency-Key was used for another request."
+        raise Conflict(msg)
+    return answer
+
+
+def save_answer(transaction: Transaction, key: IdempotencyKey, answer: str) -> None:
+    """Keep the answer to a retry key."""
+    transaction.run("service.save_idempotent_answer", key=key.key, request_digest=key.request_digest, answer=answer)

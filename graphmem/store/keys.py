@@ -1,0 +1,95 @@
+"""API keys: random, shown once, stored as a hash, bound to a tenant, a role and space patterns."""
+
+import hashlib
+import secrets
+import threading
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cachetools import TTLCache
+
+from graphmem.errors import NotFound
+from graphmem.model.caller import Caller, Role
+from graphmem.ports import Clock, IdSource
+from graphmem.store.connection import Connection
+from graphmem.store.mapping import caller_from_node, key_listing
+
+FIRST_TENANT = "main"
+_PREFIX = "gm_"
+_CACHED_KEYS = 4_096
+_CACHED_SECONDS = 5.0  # how long a revoked key may still work
+
+
+def new_secret() -> str:
+    """A new API key."""
+    return _PREFIX + secrets.token_urlsafe(32)
+
+
+class ApiKeys:
+    """Makes, finds and ends API keys. Callers are cached for a few seconds."""
+
+    def __init__(self, connection: Connection, *, clock: Clock, ids: IdSource) -> None:
+        self._connection = connection
+        self._clock = clock
+        self._ids = ids
+        self._callers: TTLCache[str, Caller | None] = TTLCache(_CACHED_KEYS, _CACHED_SECONDS)
+        self._lock = threading.Lock()
+
+    def create(self, *, name: str, role: Role, tenant: str, spaces: Sequence[str]) -> Mapping[str, object]:
+        """Make a key; the answer holds it this once."""
+        secret = new_secret()
+        rows = self._connection.run("keys.save", **self._values(secret, name, role, tenant, spaces))
+        return {**key_listing(rows[0]["k"]), "key": secret}
+
+    def ensure_admin(self, secret: str) -> None:
+        """Make the first admin key, unless it is there."""
+        self._connection.run("keys.ensure", **self._values(secret, "first admin key", Role.ADMIN, FIRST_TENANT, ["*"]))
+
+    def find(self, secret: str) -> Caller | None:
+        """Who holds a key; None for one that is unknown or revoked.
+
+        Raises:
+            StoreUnavailable: the database does not answer.
+        """
+        digest = _digest(secret)
+        with self._lock:
+            if digest in self._callers:
+                return self._callers[digest]
+        rows = self._connection.fetch("keys.by_hash", hash=digest)
+        caller = caller_from_node(rows[0]["k"]) if rows else None
+        with self._lock:
+            self._callers[digest] = caller
+        return caller
+
+    def listing(self, tenant: str) -> list[Mapping[str, object]]:
+        """What may be shown of the keys of a tenant, oldest first."""
+        return [key_listing(row["k"]) for row in self._connection.fetch("keys.list", tenant=tenant)]
+
+    def revoke(self, uid: str, *, tenant: str) -> Mapping[str, object]:
+        """End a key; a second time changes nothing.
+
+        Raises:
+            NotFound: the tenant has no such key.
+        """
+        rows = self._connection.run("keys.revoke", uid=uid, tenant=tenant, now=self._clock.now())
+        if not rows:
+            raise NotFound
+        with self._lock:
+            self._callers.clear()
+        return key_listing(rows[0]["k"])
+
+    def _values(self, secret: str, name: str, role: Role, tenant: str, spaces: Sequence[str]) -> dict[str, Any]:
+        return {
+            "uid": self._ids.new("key"),
+            "hash": _digest(secret),
+            "name": name,
+            "tenant": tenant,
+            "role": role.value,
+            "spaces": list(spaces),
+            "created_at": self._clock.now(),
+        }
+
+
+def _digest(secret: str) -> str:
+    # keys are 256 random bits, so a plain hash cannot be searched
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

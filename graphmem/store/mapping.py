@@ -1,0 +1,174 @@
+"""Mapping: driver nodes to frozen records and back, by the properties that neomodel declares."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import neo4j
+
+from graphmem.model.caller import Caller, Role
+from graphmem.model.entity import EntityRef
+from graphmem.model.memory import Authority, Memory, MemoryType, Status
+from graphmem.model.source import CapturedBy, Source, SourceType
+from graphmem.model.space import space_from_key
+from graphmem.model.tokens import NEVER_MS, epoch_ms
+from graphmem.store.schema import ApiKeyNode, JobRunNode, MemoryNode
+
+Properties = dict[str, Any]
+
+
+def memory_from_node(node: neo4j.graph.Node, entities: Iterable[Sequence[str]] = ()) -> Memory:
+    """The memory of a node; ``entities`` are (key, label) pairs of what it mentions."""
+    values: Any = MemoryNode.inflate(node)
+    return Memory(
+        uid=values.uid,
+        space=space_from_key(values.space),
+        actor=values.actor,
+        type=MemoryType(values.type),
+        content=values.content,
+        summary=values.summary,
+        context=values.context,
+        context_built=bool(values.context_built),
+        importance=values.importance,
+        confidence=values.confidence,
+        entities=tuple(EntityRef(key=key, label=label) for key, label in entities),
+        logical_key=values.logical_key,
+        status=Status(values.status),
+        status_reason=values.status_reason,
+        status_at=_utc(values.status_at),
+        pinned=bool(values.pinned),
+        tags=tuple(values.tags or ()),
+        metadata=json.loads(values.metadata or "{}"),
+        source=Source(
+            type=SourceType(values.source_type),
+            path=values.source_path,
+            conversation_id=values.conversation_id,
+            workflow_run_id=values.workflow_run_id,
+            step_id=values.step_id,
+            captured_by=CapturedBy(values.captured_by),
+            key=values.source_key,
+        ),
+        authority=Authority(values.authority),
+        occurred_at=_utc(values.occurred_at),
+        valid_from=_utc(values.valid_from),
+        valid_until=_utc(values.valid_until),
+        expires_at=_from_ms(values.expires_at),
+        created_at=_required(values.created_at),
+        updated_at=_required(values.updated_at),
+        mention_count=values.mention_count,
+        recall_count=values.recall_count,
+        last_recalled_at=_utc(values.last_recalled_at),
+        embedded=bool(values.embedded),
+        version=values.version,
+    )
+
+
+def memory_properties(memory: Memory) -> Properties:
+    """The node properties of a memory, without what full text sees of it; None removes one."""
+    source = memory.source
+    return {
+        "uid": memory.uid,
+        "key": memory.key,
+        "space": memory.space.key,
+        "actor": memory.actor,
+        "type": memory.type.value,
+        "content": memory.content,
+        "summary": memory.summary,
+        "context": memory.context,
+        "context_built": memory.context_built,
+        "importance": memory.importance,
+        "confidence": float(memory.confidence),
+        "logical_key": memory.logical_key,
+        "status": memory.status.value,
+        "status_reason": memory.status_reason,
+        "status_at": memory.status_at,
+        "pinned": memory.pinned,
+        "tags": list(memory.tags),
+        "metadata": json.dumps(memory.metadata, ensure_ascii=False, sort_keys=True) if memory.metadata else None,
+        "source_type": source.type.value,
+        "source_path": source.path,
+        "source_key": source.key,
+        "conversation_id": source.conversation_id,
+        "workflow_run_id": source.workflow_run_id,
+        "step_id": source.step_id,
+        "captured_by": source.captured_by.value,
+        "authority": memory.authority.value,
+        "occurred_at": memory.occurred_at,
+        "valid_from": memory.valid_from,
+        "valid_until": memory.valid_until,
+        "expires_at": epoch_ms(memory.expires_at),
+        "created_at": memory.created_at,
+        "updated_at": memory.updated_at,
+        "mention_count": memory.mention_count,
+        "recall_count": memory.recall_count,
+        "last_recalled_at": memory.last_recalled_at,
+        "embedded": memory.embedded,
+        "version": memory.version,
+    }
+
+
+def memory_labels(memory: Memory) -> list[str]:
+    """The labels beside Memory: its type, and whether it waits for vectors."""
+    return [memory.type.value] + ([] if memory.embedded else ["EmbedPending"])
+
+
+def chunk_copies(memory: Memory) -> Properties:
+    """What each chunk repeats of its memory, because the vector index filters on it."""
+    return {
+        "space": memory.space.key,
+        "status": memory.status.value,
+        "expires_at": epoch_ms(memory.expires_at),
+        "type": memory.type.value,
+        "captured_by": memory.source.captured_by.value,
+        "conversation_id": memory.source.conversation_id or "",
+    }
+
+
+def caller_from_node(node: neo4j.graph.Node) -> Caller:
+    """Who the holder of an API key is."""
+    values: Any = ApiKeyNode.inflate(node)
+    return Caller(key_id=values.uid, tenant=values.tenant, role=Role(values.role), spaces=tuple(values.spaces or ()))
+
+
+def key_listing(node: neo4j.graph.Node) -> Mapping[str, object]:
+    """What may be shown of an API key."""
+    values: Any = ApiKeyNode.inflate(node)
+    return {
+        "id": values.uid,
+        "name": values.name,
+        "tenant": values.tenant,
+        "role": values.role,
+        "spaces": list(values.spaces or ()),
+        "created_at": _utc(values.created_at),
+        "revoked_at": _utc(values.revoked_at),
+    }
+
+
+def job_run(node: neo4j.graph.Node) -> Mapping[str, object]:
+    """One run of a job as it is shown."""
+    values: Any = JobRunNode.inflate(node)
+    return {
+        "uid": values.uid,
+        "job": values.job,
+        "status": values.status,
+        "dry_run": bool(values.dry_run),
+        "counts": json.loads(values.counts or "{}"),
+        "error": values.error,
+        "started_at": _utc(values.started_at),
+        "finished_at": _utc(values.finished_at),
+    }
+
+
+def _utc(moment: datetime | None) -> datetime | None:
+    return moment.astimezone(UTC) if moment is not None else None
+
+
+def _required(moment: datetime) -> datetime:
+    return moment.astimezone(UTC)
+
+
+def _from_ms(milliseconds: int) -> datetime | None:
+    if milliseconds == NEVER_MS:
+        return None
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)

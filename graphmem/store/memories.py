@@ -1,0 +1,96 @@
+"""Memories: reading them one by one and as a list."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from graphmem.model.memory import Memory, MemoryType, Status
+from graphmem.model.space import Space
+from graphmem.store.connection import Connection, Transaction
+from graphmem.store.mapping import memory_from_node
+
+_FIRST = datetime(1, 1, 2, tzinfo=UTC)
+_LAST = datetime(9999, 12, 30, tzinfo=UTC)
+_BEHIND_ALL = "\U0010ffff"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """Where a page ended: the next one begins behind this memory."""
+
+    created_at: datetime
+    key: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryFilter:
+    """What a list shows; empty fields filter nothing."""
+
+    spaces: Sequence[Space]
+    status: Status = Status.ACTIVE
+    types: Sequence[MemoryType] = ()
+    tags: Sequence[str] = ()
+    entity: str | None = None
+    conversation_id: str | None = None
+    created_after: datetime | None = None
+    created_before: datetime | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Page:
+    """One page of a list, how many there are on all, and where the next begins."""
+
+    memories: tuple[Memory, ...]
+    total: int
+    next: Place | None
+
+
+class Memories:
+    """Reads memories."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def by_key(self, keys: Iterable[str]) -> dict[str, Memory]:
+        """The memories of some keys, each of which names its space."""
+        return self._connection.read(lambda transaction: memories_by_key(transaction, keys))
+
+    def by_uid(self, tenant: str, uid: str) -> tuple[Memory, ...]:
+        """The memories of one uid in the spaces of a tenant."""
+        rows = self._connection.fetch("memories.by_uid", space_prefix=f"{tenant}/", uid=uid)
+        return tuple(memory_from_node(row["m"], row["entities"]) for row in rows)
+
+    def page(self, wanted: MemoryFilter, *, limit: int, behind: Place | None) -> Page:
+        """One page, newest first; the order is total, so nothing is skipped or shown twice."""
+        filters = {
+            "spaces": sorted({space.key for space in wanted.spaces}),
+            "status": wanted.status.value,
+            "types": [memory_type.value for memory_type in wanted.types],
+            "tags": list(wanted.tags),
+            "entity": wanted.entity or "",
+            "conversation_id": wanted.conversation_id or "",
+            "created_after": wanted.created_after or _FIRST,
+            "created_before": wanted.created_before or _LAST,
+        }
+
+        def work(transaction: Transaction) -> Page:
+            rows = transaction.run(
+                "memories.list",
+                **filters,
+                cursor_time=behind.created_at if behind else _LAST,
+                cursor_key=behind.key if behind else _BEHIND_ALL,
+                limit=limit + 1,
+            )
+            found = [memory_from_node(row["m"], row["entities"]) for row in rows]
+            shown = tuple(found[:limit])
+            more = Place(created_at=shown[-1].created_at, key=shown[-1].key) if len(found) > limit else None
+            total = transaction.run("memories.count", **filters)[0]["total"]
+            return Page(memories=shown, total=total, next=more)
+
+        return self._connection.read(work)
+
+
+def memories_by_key(transaction: Transaction, keys: Iterable[str]) -> dict[str, Memory]:
+    """The memories of some keys, within a transaction."""
+    rows = transaction.run("memories.by_key", space_keys=sorted(set(keys)))
+    return {row["m"]["key"]: memory_from_node(row["m"], row["entities"]) for row in rows}

@@ -1,0 +1,215 @@
+"""The nodes as neomodel describes them. Cypher acts on them; no class leaves ``store/``."""
+
+from typing import ClassVar
+
+from neomodel import (
+    ArrayProperty,
+    BooleanProperty,
+    DateTimeNeo4jFormatProperty,
+    FloatProperty,
+    IntegerProperty,
+    RelationshipFrom,
+    RelationshipTo,
+    StringProperty,
+    StructuredNode,
+)
+
+from graphmem.model.memory import MemoryType
+
+
+class MemoryNode(StructuredNode):
+    """One remembered statement (design, The graph)."""
+
+    __label__ = "Memory"
+    __optional_labels__: ClassVar[list[str]] = [*MemoryType, "EmbedPending"]
+
+    uid = StringProperty(required=True)
+    key = StringProperty(required=True)
+    space = StringProperty(required=True)
+    actor = StringProperty()
+    type = StringProperty(required=True)
+    content = StringProperty(required=True)
+    summary = StringProperty(required=True)
+    context = StringProperty()
+    context_built = BooleanProperty()
+    importance = IntegerProperty(required=True)
+    confidence = FloatProperty(required=True)
+    logical_key = StringProperty()
+    status = StringProperty(required=True)
+    status_reason = StringProperty()
+    status_at = DateTimeNeo4jFormatProperty()
+    pinned = BooleanProperty()
+    tags = ArrayProperty(StringProperty())
+    metadata = StringProperty()
+    source_type = StringProperty()
+    source_path = StringProperty()
+    source_key = StringProperty()
+    conversation_id = StringProperty()
+    workflow_run_id = StringProperty()
+    step_id = StringProperty()
+    captured_by = StringProperty()
+    authority = StringProperty()
+    occurred_at = DateTimeNeo4jFormatProperty()
+    valid_from = DateTimeNeo4jFormatProperty()
+    valid_until = DateTimeNeo4jFormatProperty()
+    expires_at = IntegerProperty(required=True)
+    created_at = DateTimeNeo4jFormatProperty(required=True)
+    updated_at = DateTimeNeo4jFormatProperty(required=True)
+    mention_count = IntegerProperty()
+    recall_count = IntegerProperty()
+    last_recalled_at = DateTimeNeo4jFormatProperty()
+    embedded = BooleanProperty()
+    version = IntegerProperty()
+    native = StringProperty()
+    search_text = StringProperty()
+    search_context = StringProperty()
+    search_actor = StringProperty()
+    space_token = StringProperty()
+
+    chunks = RelationshipFrom("ChunkNode", "OF")
+    entities = RelationshipTo("EntityNode", "MENTIONS")
+    revisions = RelationshipTo("RevisionNode", "HAS_REVISION")
+    next_turn = RelationshipTo("MemoryNode", "NEXT")
+
+
+class ChunkNode(StructuredNode):
+    """An index entry of a memory: one vector, with what the index filters on."""
+
+    __label__ = "Chunk"
+
+    key = StringProperty(required=True)
+    space = StringProperty(required=True)
+    status = StringProperty(required=True)
+    expires_at = IntegerProperty(required=True)
+    type = StringProperty(required=True)
+    captured_by = StringProperty(required=True)
+    conversation_id = StringProperty(required=True)
+    embedding = ArrayProperty(FloatProperty())
+    embedder = StringProperty(required=True)
+
+    memory = RelationshipTo("MemoryNode", "OF")
+
+
+class EntityNode(StructuredNode):
+    """A person, place, organisation, project or thing; unique per space without its persona."""
+
+    __label__ = "Entity"
+
+    key = StringProperty(required=True)
+    entity_key = StringProperty(required=True)
+    space = StringProperty(required=True)
+    type = StringProperty(required=True)
+    label = StringProperty(required=True)
+    aliases = ArrayProperty(StringProperty())
+    created_at = DateTimeNeo4jFormatProperty()
+
+
+class ClaimKeyNode(StructuredNode):
+    """The identity of what a memory says."""
+
+    __label__ = "ClaimKey"
+
+    key = StringProperty(required=True)
+    space = StringProperty(required=True)
+
+    memory = RelationshipTo("MemoryNode", "CLAIMS")
+
+
+class RevisionNode(StructuredNode):
+    """An earlier version of a memory, kept whole as JSON."""
+
+    __label__ = "Revision"
+
+    key = StringProperty(required=True)
+    space = StringProperty(required=True)
+    version = IntegerProperty(required=True)
+    content = StringProperty(required=True)
+    memory = StringProperty(required=True)
+    created_at = DateTimeNeo4jFormatProperty(required=True)
+
+
+class ConversationNode(StructuredNode):
+    """The turns of one conversation: where its last one is."""
+
+    __label__ = "Conversation"
+
+    key = StringProperty(required=True)
+    space = StringProperty(required=True)
+
+    last_turn = RelationshipTo("MemoryNode", "LAST")
+
+
+class TraceNode(StructuredNode):
+    """What one write or job did and why."""
+
+    __label__ = "Trace"
+
+    uid = StringProperty(required=True)
+    kind = StringProperty(required=True)
+    tenant = StringProperty(required=True)
+    spaces = ArrayProperty(StringProperty())
+    key_id = StringProperty()
+    created_at = DateTimeNeo4jFormatProperty(required=True)
+    events = StringProperty()
+
+
+class ApiKeyNode(StructuredNode):
+    """An API key; only its hash is stored."""
+
+    __label__ = "ApiKey"
+
+    uid = StringProperty(required=True)
+    hash = StringProperty(required=True)
+    name = StringProperty(required=True)
+    tenant = StringProperty(required=True)
+    role = StringProperty(required=True)
+    spaces = ArrayProperty(StringProperty())
+    created_at = DateTimeNeo4jFormatProperty(required=True)
+    revoked_at = DateTimeNeo4jFormatProperty()
+
+
+class IdempotencyKeyNode(StructuredNode):
+    """A caller's retry key and what was answered to it."""
+
+    __label__ = "IdempotencyKey"
+
+    key = StringProperty(required=True)
+    request_digest = StringProperty(required=True)
+    answer = StringProperty()
+    expires_at = DateTimeNeo4jFormatProperty(required=True)
+
+
+class LeaseNode(StructuredNode):
+    """Who may do what only one process may do at a time, and until when."""
+
+    __label__ = "Lease"
+
+    name = StringProperty(required=True)
+    holder = StringProperty()
+    expires_at = DateTimeNeo4jFormatProperty()
+
+
+class JobRunNode(StructuredNode):
+    """One run of a job."""
+
+    __label__ = "JobRun"
+
+    uid = StringProperty(required=True)
+    job = StringProperty(required=True)
+    status = StringProperty(required=True)
+    dry_run = BooleanProperty()
+    started_at = DateTimeNeo4jFormatProperty(required=True)
+    finished_at = DateTimeNeo4jFormatProperty()
+    counts = StringProperty()
+    error = StringProperty()
+
+
+class SchemaNode(StructuredNode):
+    """What the database was prepared for: the last migration and the embedder of its vectors."""
+
+    __label__ = "Schema"
+
+    name = StringProperty(required=True)
+    version = IntegerProperty(required=True)
+    embedder = StringProperty()
+    dimensions = IntegerProperty()

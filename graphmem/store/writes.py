@@ -1,0 +1,213 @@
+"""Writes: lock and read what a decision needs, then apply it, inside one transaction."""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Any
+
+from graphmem.model.edge import Edge
+from graphmem.model.entity import EntityRef
+from graphmem.model.memory import Memory
+from graphmem.model.state import Decision, GraphState, Selection
+from graphmem.ports import Vector
+from graphmem.store.connection import Transaction
+from graphmem.store.mapping import chunk_copies, memory_from_node, memory_labels, memory_properties
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TraceRecord:
+    """What one write or job did and why."""
+
+    uid: str
+    kind: str
+    tenant: str
+    spaces: tuple[str, ...]
+    key_id: str
+    created_at: datetime
+    events: Sequence[Mapping[str, object]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Enrichment:
+    """What a decision does not decide: how its memories are indexed and the vectors they get."""
+
+    index_fields: Callable[[Memory], Mapping[str, str]]
+    vectors: Mapping[int, Sequence[Vector]]  # by the index of the item
+    embedder: str
+
+
+def read_state(transaction: Transaction, selection: Selection) -> GraphState:
+    """Lock and read a selection: claims, then conversations, then memories, each in order.
+
+    All writers take their locks in this order, so they wait for each other instead of in a ring.
+    """
+    claims = _lock_claims(transaction, selection.claims)
+    last_turns = _lock_conversations(transaction, selection.conversations)
+    keys = {*selection.memories, *claims.values(), *last_turns.values()}
+    previous: dict[str, str] = {}
+    if anchors := selection.anchors | selection.memories | set(last_turns.values()):
+        for row in transaction.run("writes.turns_around", space_keys=sorted(anchors)):
+            keys.add(row["key"])
+            if row["previous"]:
+                previous[row["key"]] = row["previous"]
+    return GraphState(
+        memories=_lock_memories(transaction, keys), claims=claims, previous_turns=previous, last_turns=last_turns
+    )
+
+
+def apply_decision(transaction: Transaction, decision: Decision, enrichment: Enrichment, locked: Iterable[str]) -> None:
+    """Carry a decision out; ``locked`` are the claim keys that were locked for it."""
+    steps: list[tuple[str, str, list[Any]]] = [
+        ("writes.save_revisions", "space_rows", [_revision_row(memory) for memory in decision.revisions]),
+        ("writes.release_claims", "space_keys", sorted(decision.released)),
+        ("writes.create_memories", "space_rows", [_created_row(m, decision, enrichment) for m in decision.created]),
+        ("writes.change_memories", "space_rows", [_changed_row(memory, enrichment) for memory in decision.changed]),
+        ("writes.replace_chunks", "space_rows", _replaced_chunks(decision, enrichment)),
+        ("writes.take_claims", "claims", _claim_rows(decision)),
+        ("writes.draw_edges", "space_rows", [_edge_row(memory, edge) for memory, edge in decision.edges]),
+        ("writes.unlink_turns", "space_rows", [{"earlier": a, "later": b} for a, b in decision.unlinked]),
+        ("writes.link_turns", "space_rows", [{"earlier": a, "later": b} for a, b in decision.links]),
+        (
+            "writes.set_last_turns",
+            "space_rows",
+            [{"conversation": c, "last": t} for c, t in decision.last_turns.items()],
+        ),
+        ("writes.drop_empty_claims", "claims", sorted(set(locked) - set(decision.claims))),
+    ]
+    for query, parameter, rows in steps:
+        if rows:
+            transaction.run(query, **{parameter: rows})
+    _set_mentions(transaction, decision)
+
+
+def save_trace(transaction: Transaction, trace: TraceRecord) -> None:
+    """Keep the trace of a write within its transaction."""
+    values = {name: getattr(trace, name) for name in ("uid", "kind", "tenant", "key_id", "created_at")}
+    transaction.run(
+        "writes.save_trace", **values, spaces=list(trace.spaces), events=json.dumps(list(trace.events), sort_keys=True)
+    )
+
+
+def _lock_claims(transaction: Transaction, claims: Iterable[str]) -> dict[str, str]:
+    if not (wanted := sorted(claims)):
+        return {}
+    rows = transaction.run("writes.lock_claims", claims=[_in_space(claim) for claim in wanted])
+    return {row["claim"]: row["memory"] for row in rows if row["memory"]}
+
+
+def _lock_conversations(transaction: Transaction, conversations: Iterable[str]) -> dict[str, str]:
+    if not (wanted := sorted(conversations)):
+        return {}
+    rows = transaction.run("writes.lock_conversations", conversations=[_in_space(key) for key in wanted])
+    return {row["conversation"]: row["last"] for row in rows if row["last"]}
+
+
+def _lock_memories(transaction: Transaction, keys: Iterable[str]) -> dict[str, Memory]:
+    if not (wanted := sorted(keys)):
+        return {}
+    rows = transaction.run("writes.lock_memories", space_keys=wanted)
+    return {row["m"]["key"]: memory_from_node(row["m"], row["entities"]) for row in rows}
+
+
+def _in_space(key: str) -> Row:
+    return {"key": key, "space": key.partition("|")[0]}
+
+
+def _created_row(memory: Memory, decision: Decision, enrichment: Enrichment) -> Row:
+    return {
+        "labels": memory_labels(memory),
+        "properties": memory_properties(memory) | dict(enrichment.index_fields(memory)),
+        "chunks": _chunk_rows(memory, decision, enrichment),
+    }
+
+
+def _changed_row(memory: Memory, enrichment: Enrichment) -> Row:
+    return {
+        "key": memory.key,
+        "labels": memory_labels(memory),
+        "properties": memory_properties(memory) | dict(enrichment.index_fields(memory)),
+        "chunk_properties": chunk_copies(memory),
+    }
+
+
+def _replaced_chunks(decision: Decision, enrichment: Enrichment) -> list[Row]:
+    return [
+        {"key": memory.key, "chunks": _chunk_rows(memory, decision, enrichment)}
+        for memory in decision.changed
+        if memory.key in decision.vectors_of
+    ]
+
+
+def _chunk_rows(memory: Memory, decision: Decision, enrichment: Enrichment) -> list[Row]:
+    copies = chunk_copies(memory) | {"embedder": enrichment.embedder}
+    vectors = enrichment.vectors.get(decision.vectors_of[memory.key], ())
+    return [
+        copies | {"key": f"{memory.key}|{memory.version}|{number}", "embedding": list(vector)}
+        for number, vector in enumerate(vectors)
+    ]
+
+
+def _claim_rows(decision: Decision) -> list[Row]:
+    return [_in_space(claim) | {"memory": key} for claim, key in sorted(decision.claims.items())]
+
+
+def _edge_row(memory: Memory, edge: Edge) -> Row:
+    return {
+        "from_key": memory.key,
+        "to_key": f"{memory.space.key}|{edge.to_uid}",
+        "type": edge.type.value,
+        "uid": edge.uid,
+        "weight": edge.weight,
+        "reason": edge.reason,
+        "link_type": edge.link_type,
+        "created_at": edge.created_at,
+    }
+
+
+def _revision_row(memory: Memory) -> Row:
+    whole = asdict(memory) | {"space": memory.space.key}
+    return {
+        "memory_key": memory.key,
+        "properties": {
+            "key": f"{memory.key}|{memory.version}",
+            "space": memory.space.key,
+            "version": memory.version,
+            "content": memory.content,
+            "memory": json.dumps(whole, default=_plain, ensure_ascii=False, sort_keys=True),
+            "created_at": memory.updated_at,
+        },
+    }
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - what JSON does not know
+    return value.isoformat() if isinstance(value, datetime) else str(value)
+
+
+def _set_mentions(transaction: Transaction, decision: Decision) -> None:
+    mentioning = [m for m in (*decision.created, *decision.changed) if m.key in decision.mentioning]
+    if not mentioning:
+        return
+    rows = [_mention_row(memory, ref) for memory in mentioning for ref in memory.entities]
+    transaction.run(
+        "writes.set_mentions",
+        space_keys=sorted(memory.key for memory in decision.changed if memory.key in decision.mentioning),
+        space_rows=sorted(rows, key=lambda row: (row["key"], row["memory"])),
+    )
+
+
+def _mention_row(memory: Memory, ref: EntityRef) -> Row:
+    space = memory.space.without_persona.key
+    return {
+        "memory": memory.key,
+        "key": f"{space}|{ref.key}",
+        "properties": {
+            "entity_key": ref.key,
+            "space": space,
+            "type": ref.key.partition(":")[0],
+            "label": ref.label,
+            "created_at": memory.updated_at,
+        },
+    }

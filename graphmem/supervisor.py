@@ -1,0 +1,198 @@
+"""The supervisor behind ``graphmem up``: Neo4j, the API and the jobs as children that never outlive it.
+
+A child that dies is started again; whatever ends this process ends the children.
+"""
+
+import json
+import logging
+import os
+import signal
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from functools import partial
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import click
+
+from graphmem.adapters.guarded_process import GuardedProcess
+from graphmem.adapters.ports import check_port
+from graphmem.bootstrap import (
+    admin_key,
+    admin_key_path,
+    build,
+    connect,
+    embedded_server,
+    embedder_of,
+    process_name,
+)
+from graphmem.errors import EmbeddedServerError, GraphmemError
+from graphmem.settings import Settings
+from graphmem.store.migrations import apply_migrations
+
+if TYPE_CHECKING:
+    from graphmem.adapters.embedded_neo4j import EmbeddedNeo4j
+
+log = logging.getLogger(__name__)
+
+_READY_SECONDS = 180.0
+_POLL_SECONDS = 0.5
+_LONGEST_PAUSE_SECONDS = 30.0
+_CHILD_GRACE_SECONDS = 12.0
+
+
+class Supervisor:
+    """Runs the whole service in the foreground."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._server: EmbeddedNeo4j | None = None
+        self._children: dict[str, GuardedProcess] = {}
+        self._pauses: dict[str, float] = {}
+        self._stop = threading.Event()
+
+    def run(self) -> None:
+        """Start everything, say where it is, keep it running until a signal comes, stop everything.
+
+        Raises:
+            GraphmemError: something could not be started.
+        """
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, self._on_signal)
+        try:
+            self._start()
+            self._announce()
+            while not self._stop.wait(_POLL_SECONDS):
+                self._revive()
+        except _StoppedError:
+            pass
+        finally:
+            self._stop_all()
+
+    def _on_signal(self, number: int, _: FrameType | None) -> None:
+        if self._stop.is_set():
+            return  # already stopping: let it finish
+        self._stop.set()
+        log.info("signal %s", signal.Signals(number).name)
+
+    def _start(self) -> None:
+        check_port(self._settings.server.port)
+        self._settings.server.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        key = admin_key(self._settings)
+        if self._settings.neo4j.uri is None:
+            click.echo("Starting Neo4j …", err=True)
+            self._server = embedded_server(self._settings)
+            for name in ("api", "jobs"):
+                self._spawn(name)  # they load while Neo4j starts, and wait for it
+            self._server.start()
+        self._check_stop()
+        self._prepare(key)
+        for name in ("api", "jobs"):
+            if name not in self._children:
+                self._spawn(name)
+        self._wait_ready()
+
+    def _prepare(self, key: str) -> None:
+        connection = connect(self._settings)
+        try:
+            graphmem = build(self._settings, connection, embedder=embedder_of(self._settings))
+            apply_migrations(connection, embedder=graphmem.embedder, clock=graphmem.clock, holder=process_name())
+            graphmem.keys.ensure_admin(key)
+        finally:
+            connection.close()
+
+    def _spawn(self, name: str) -> None:
+        child = GuardedProcess(
+            (sys.executable, "-m", name),
+            log_path=self._settings.server.data_dir / "logs" / f"{name}.log",
+            env=dict(os.environ),
+            grace_seconds=_CHILD_GRACE_SECONDS,
+        )
+        child.start()
+        self._children[name] = child
+
+    def _wait_ready(self) -> None:
+        deadline = time.monotonic() + _READY_SECONDS
+        while not self._is_ready():
+            self._check_stop()
+            for name, child in self._children.items():
+                if child.poll() is not None:
+                    msg = f"The {name} process ended: {_last_line(child.output())}"
+                    raise EmbeddedServerError(msg)
+            if time.monotonic() > deadline:
+                msg = f"The API is not ready after {_READY_SECONDS:.0f} s; see {self._children['api'].log_path}."
+                raise EmbeddedServerError(msg)
+            time.sleep(0.1)
+
+    def _is_ready(self) -> bool:
+        try:
+            with urllib.request.urlopen(f"{self._url}/health/ready", timeout=2) as answer:  # noqa: S310 - our own
+                return bool(json.load(answer)["status"] == "ok")
+        except (OSError, urllib.error.URLError, ValueError):
+            return False
+
+    def _check_stop(self) -> None:
+        if self._stop.is_set():
+            raise _StoppedError
+
+    def _revive(self) -> None:
+        """Start again what has died, at growing intervals while it keeps dying."""
+        if self._server and not self._server.is_running():
+            self._again("neo4j", self._server.start)
+        for name, child in list(self._children.items()):
+            if child.poll() is not None:
+                self._again(name, partial(self._spawn, name))
+
+    def _again(self, name: str, start: Callable[[], object]) -> None:
+        pause = self._pauses.get(name, 0.0)
+        self._pauses[name] = min(max(pause * 2, 1.0), _LONGEST_PAUSE_SECONDS)
+        log.warning("%s ended and is started again in %.0f s", name, pause)
+        if self._stop.wait(pause):
+            return
+        try:
+            start()
+        except GraphmemError as error:
+            log.error("%s could not be started: %s", name, error.message)  # noqa: TRY400 - one sentence says it
+        else:
+            threading.Timer(60.0, self._pauses.pop, (name, None)).start()
+
+    def _stop_all(self) -> None:
+        for name in ("api", "jobs"):
+            if name in self._children:
+                self._children.pop(name).stop()
+        if self._server:
+            self._server.stop()
+
+    @property
+    def _url(self) -> str:
+        server = self._settings.server
+        host = "127.0.0.1" if server.host in {"0.0.0.0", "::"} else server.host  # noqa: S104 - only compared
+        return f"http://{host}:{server.port}"
+
+    def _announce(self) -> None:
+        settings = self._settings
+        lines = [
+            "",
+            f"graphmem is ready at {self._url}",
+            f"  API docs   {self._url}/docs/",
+            f"  admin key  {'GRAPHMEM_API_KEY' if settings.server.api_key else admin_key_path(settings)}",
+            f"  data       {settings.server.data_dir}",
+            f"  Neo4j      {settings.neo4j.uri or f'bolt://127.0.0.1:{settings.neo4j.bolt_port}'}",
+            "  Ctrl-C stops it all.",
+        ]
+        if not settings.server.auth:
+            lines.insert(1, "WARNING: authentication is off: anyone who reaches this port may do everything.")
+        click.echo("\n".join(lines), err=True)
+
+
+class _StoppedError(Exception):
+    """A signal came while the service was starting."""
+
+
+def _last_line(output: str) -> str:
+    lines = [line for line in output.strip().splitlines() if line.strip()]
+    return lines[-1] if lines else "it said nothing."

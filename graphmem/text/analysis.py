@@ -1,0 +1,75 @@
+"""Analysis: the words under which a text is indexed and looked up (neo4j-recall, What to index).
+
+The service analyses, not the database, so index and query always agree, in every script.
+"""
+
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import pairwise
+
+import regex
+from py_rust_stemmers import SnowballStemmer
+
+_STEMMER = SnowballStemmer("english")
+_PAIRED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
+_TOKEN = regex.compile(
+    rf"(?P<paired>(?:{_PAIRED}\p{{M}}*)+)|(?P<word>(?:(?!{_PAIRED})[\p{{L}}\p{{M}}\p{{N}}])+)"
+    r"|(?P<sign>\p{Extended_Pictographic})"
+)
+_PAIR_UNIT = regex.compile(r"\P{M}\p{M}*")
+_LATIN_MARKS = regex.compile(r"[\u0300-\u036f]+")
+_FOLDED = str.maketrans({"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "\u0131": "i"})
+_CACHED_WORDS = 65_536
+
+# English words that carry no content; a query leaves them out unless nothing else is there
+STOP_WORDS = frozenset(
+    "a about after all also am an and any are as at be because been before being but by can could did do"
+    " does doing done for from get had has have having he her hers him his how i if in into is it its just"
+    " many me much my no not of on or our ours own s shall she should so some than that the their theirs"
+    " them then there these they this those to too us very was we were what when where which while who"
+    " whom whose why will with would you your yours t re ve ll d m".split()
+)
+
+
+def fold(text: str) -> str:
+    """NFKC, lower case, accents of Latin, Greek and Cyrillic letters removed."""
+    lowered = unicodedata.normalize("NFKC", text).lower().translate(_FOLDED)
+    if lowered.isascii():
+        return lowered
+    bare = _LATIN_MARKS.sub("", unicodedata.normalize("NFD", lowered))
+    return unicodedata.normalize("NFC", bare)
+
+
+def words(text: str) -> Iterator[str]:
+    """The words of a text in order, folded but not stemmed; scripts without blanks come as pairs."""
+    for match in _TOKEN.finditer(fold(text)):
+        if match.lastgroup == "paired":
+            yield from _pairs(match[0])
+        else:
+            yield match[0]
+
+
+def analyse(text: str) -> str:
+    """The index form of a text: its stemmed words, divided by blanks."""
+    return " ".join(stem(word) for word in words(text))
+
+
+@lru_cache(_CACHED_WORDS)
+def stem(word: str) -> str:
+    """The Snowball stem of a folded word; other scripts come back as they are."""
+    return _STEMMER.stem_word(word) if word.isascii() else word
+
+
+def query_terms(text: str, *, limit: int) -> tuple[str, ...]:
+    """The distinct stemmed words of a question, stop words left out unless there is nothing else."""
+    found = list(words(text))
+    wanted = [word for word in found if word not in STOP_WORDS] or found
+    return tuple(dict.fromkeys(stem(word) for word in wanted))[:limit]
+
+
+def _pairs(run: str) -> list[str]:
+    units: list[str] = _PAIR_UNIT.findall(run)
+    if len(units) < 2:  # noqa: PLR2004 - a pair
+        return units
+    return [first + second for first, second in pairwise(units)]

@@ -1,0 +1,1 @@
+"""What time does to memories: rules as pure deciders, run by the gateway."""

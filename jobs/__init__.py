@@ -1,0 +1,1 @@
+"""The jobs process: APScheduler says when, graphmem says what."""

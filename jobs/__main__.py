@@ -1,0 +1,18 @@
+"""``python -m jobs``: the jobs process."""
+
+import os
+
+from graphmem.bootstrap import build, connect_when_ready, embedder_of
+from graphmem.logs import set_up_logs
+from graphmem.settings import load_settings
+from jobs.process import build_scheduler, serve
+
+if __name__ == "__main__":
+    settings = load_settings(os.environ)
+    set_up_logs(settings.server.log)
+    embedder = embedder_of(settings)
+    graphmem = build(settings, connect_when_ready(settings, embedder), embedder=embedder)
+    try:
+        serve(build_scheduler(graphmem.runner))
+    finally:
+        graphmem.close()
