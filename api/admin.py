@@ -4,10 +4,10 @@ from typing import Any
 
 from flask import Response, g, jsonify
 from flask.views import MethodView
-from flask_smorest import Blueprint
 from marshmallow import Schema, ValidationError, fields, validate
 
 from api.auth import requires
+from api.parsing import JsonBlueprint
 from api.schemas.common import RequestSchema, Text, iso
 from api.service import service
 from graphmem.errors import Forbidden
@@ -15,7 +15,7 @@ from graphmem.model.caller import Role
 from graphmem.model.space import SpaceKind, is_tenant_name
 from graphmem.store.keys import FIRST_TENANT
 
-blueprint = Blueprint("admin", __name__, url_prefix="/v1/admin", description="Running the service")
+blueprint = JsonBlueprint("admin", __name__, url_prefix="/v1/admin", description="Running the service")
 
 
 def _check_pattern(pattern: str) -> None:

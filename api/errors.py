@@ -1,11 +1,12 @@
 """Errors: the table of statuses and the one body that every error has."""
 
+import json
 import logging
 from collections.abc import Mapping
 from http import HTTPStatus
 from typing import Any
 
-from flask import Flask, Response, g, jsonify
+from flask import Flask, Response, g
 from flask_smorest import Api
 from marshmallow import ValidationError
 from werkzeug.exceptions import HTTPException
@@ -105,7 +106,9 @@ def error_detail(error: errors.GraphmemError) -> dict[str, Any]:
 def error_response(status: int, code: str, message: str, **more: Any) -> Response:  # noqa: ANN401 - JSON values
     """The one error body."""
     detail = {"code": code, "message": message, **{name: value for name, value in more.items() if value}}
-    response = jsonify({"error": detail | {"request_id": g.get("request_id", "")}})
+    body = json.dumps({"error": detail | {"request_id": g.get("request_id", "")}}, ensure_ascii=False)
+    # the name of an unknown field may hold a lone surrogate, which no body can
+    response = Response(body.encode("utf-8", "backslashreplace"), mimetype="application/json")
     response.status_code = status
     if status == HTTPStatus.UNAUTHORIZED:
         response.headers["WWW-Authenticate"] = "Bearer"
@@ -146,8 +149,6 @@ def _handle_validation(error: ValidationError) -> Response:
 def _handle_any(error: Exception) -> Response:
     if isinstance(error, HTTPException):
         return http_error_response(error)
-    if isinstance(error, RecursionError):  # JSON nested too deep
-        return error_response(400, *_HTTP_CODES[400])
     # the text of a driver error may hold a query with its parameters: only the kind is logged
     log.error("internal error: %s", type(error).__name__, exc_info=error)
     return error_response(500, "internal", _internal_message())

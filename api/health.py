@@ -1,19 +1,19 @@
 """Health: whether the process lives, whether it can serve, what it is and what it did."""
 
 from flask import Response, jsonify
-from flask_smorest import Blueprint
 from marshmallow import Schema, fields
 from prometheus_client import generate_latest
 
 from api.auth import authenticate, is_loopback
 from api.observing import metrics
+from api.parsing import JsonBlueprint
 from api.service import service
 from graphmem import __version__
 from graphmem.errors import Forbidden, GraphmemError
 from graphmem.model.caller import Role
 from graphmem.store.migrations import check_schema, schema_state
 
-blueprint = Blueprint("health", __name__, description="Whether the service works")
+blueprint = JsonBlueprint("health", __name__, description="Whether the service works")
 
 _OPEN: dict[str, list[object]] = {"security": []}
 
@@ -51,8 +51,8 @@ def live() -> Response:
 @blueprint.alt_response(503, schema=ReadyAnswer)
 @blueprint.doc(**_OPEN)
 def ready() -> Response:
-    """Whether Neo4j, the schema and the embedder can serve, each named."""
-    checks = {"neo4j": "ok", "schema": "ok", "embedder": "ok"}
+    """Whether Neo4j, the schema, the keys and the embedder can serve, each named."""
+    checks = {"neo4j": "ok", "schema": "ok", "embedder": "ok", "keys": "ok"}
     try:
         service().embedder.embed_query("ready")
     except GraphmemError as error:
@@ -60,10 +60,12 @@ def ready() -> Response:
     try:
         service().connection.check()
         check_schema(schema_state(service().connection), service().embedder)
+        if not service().keys.exist():
+            checks["keys"] = "There is no API key yet."
     except GraphmemError as error:
         checks["neo4j" if error.code == "store_unavailable" else "schema"] = error.message
     # without the embedder the service still stores and finds by words
-    works = checks["neo4j"] == checks["schema"] == "ok"
+    works = all(state == "ok" for part, state in checks.items() if part != "embedder")
     response = jsonify(status="ok" if works else "unavailable", checks=checks)
     response.status_code = 200 if works else 503
     return response

@@ -9,13 +9,13 @@ from typing import Any
 
 from flask import Response, g, jsonify, request
 from flask.views import MethodView
-from flask_smorest import Blueprint
 from marshmallow import RAISE, ValidationError
 
 from api.auth import requires
 from api.cursors import cursor_text, place_of
 from api.errors import error_detail, flat_messages
 from api.observing import metrics
+from api.parsing import JsonBlueprint
 from api.schemas.memories import (
     AddAnswer,
     BatchAnswer,
@@ -39,7 +39,7 @@ from graphmem.model.writing import IdempotencyKey, Outcome, WriteReport, WriteRe
 from graphmem.recall.recall import readable_spaces
 from graphmem.store.memories import MemoryFilter
 
-blueprint = Blueprint("memories", __name__, url_prefix="/v1/memories", description="What is remembered")
+blueprint = JsonBlueprint("memories", __name__, url_prefix="/v1/memories", description="What is remembered")
 
 _KEEP_ANSWERS = timedelta(hours=24)
 _LONGEST_KEY = 255

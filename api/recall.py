@@ -3,16 +3,16 @@
 from typing import Any
 
 from flask import Response, g, jsonify
-from flask_smorest import Blueprint
 
 from api.auth import requires
 from api.observing import metrics
+from api.parsing import JsonBlueprint
 from api.schemas.recall import RecallAnswer, RecallBody, bundle_view
 from api.service import service
 from graphmem.model.caller import Role
 from graphmem.recall.request import RecallRequest
 
-blueprint = Blueprint("recall", __name__, url_prefix="/v1", description="Finding it again")
+blueprint = JsonBlueprint("recall", __name__, url_prefix="/v1", description="Finding it again")
 
 
 @blueprint.route("/recall", methods=["POST"])

@@ -34,3 +34,8 @@ ORDER BY k.created_at, k.uid;
 MATCH (k:ApiKey {uid: $uid, tenant: $tenant})
 SET k.revoked_at = coalesce(k.revoked_at, $now)
 RETURN k;
+
+// name: exist
+// Whether any key was made yet.
+// parameters:
+RETURN EXISTS { MATCH (:ApiKey) } AS found;

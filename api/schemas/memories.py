@@ -89,7 +89,7 @@ class BatchRequest(RequestSchema):
     """Many memories; a bad one never takes the others with it."""
 
     items = fields.List(
-        fields.Raw(metadata={"description": "a memory as in POST /v1/memories"}),
+        fields.Raw(allow_none=True, metadata={"description": "a memory as in POST /v1/memories"}),
         required=True,
         validate=validate.Length(min=1, max=_LIMITS.batch_max),
     )

@@ -138,15 +138,25 @@ def _check_metadata(metadata: Any, policy: WritePolicy, report: Report) -> None:
         return
     for name in sorted(RESERVED_METADATA_KEYS & set(metadata)):
         report(f"metadata.{name}", "Is a reserved key.")
+    if _is_deeper(metadata, policy.metadata_max_depth):
+        report("metadata", f"At most {policy.metadata_max_depth} levels deep.")
+        return
     try:
         text = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
-    except (ValueError, RecursionError, TypeError):
+    except (ValueError, TypeError):
         report("metadata", "Must be a JSON object of finite numbers.")
         return
     if not is_storable(text) or "\\u0000" in text:
         report("metadata", NOT_STORABLE)
     elif len(text.encode()) > policy.metadata_max_bytes:
         report("metadata", f"At most {policy.metadata_max_bytes:,} bytes as JSON.")
+
+
+def _is_deeper(value: Any, levels: int) -> bool:  # noqa: ANN401 - any JSON
+    if not isinstance(value, dict | list):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return levels == 0 or any(_is_deeper(part, levels - 1) for part in inner)
 
 
 def _check_source(source: Source | None, policy: WritePolicy, report: Report) -> None:

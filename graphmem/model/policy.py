@@ -14,6 +14,7 @@ class WritePolicy:
     tags_max: int = 32
     tag_max_chars: int = 64
     metadata_max_bytes: int = 16_384
+    metadata_max_depth: int = 32
     entities_max: int = 16
     label_max_chars: int = 100
     references_max: int = 32

@@ -74,18 +74,18 @@ class Recall:
 
     def warm_up(self) -> None:
         """Run every candidate query once for each plan it can get, so that no caller waits for a plan."""
-        space = Space(tenant="-", kind=SpaceKind.SYSTEM, owner="warm-up")
         now = self._clock.now()
-        vectors = [None, self._vector("warm up")[0]]
-        for vector in dict.fromkeys(vectors):
+        for vector in dict.fromkeys([self._vector("warm up")[0], None]):
             for count in (1, 11):
-                spaces = [replace(space, owner=f"warm-up-{number}") for number in range(count)]
-                request = RecallRequest(spaces=[], query="warm up", tags=["-"], entities=["other:none"])
+                owners = [f"warm-up-{number}" for number in range(count)]
+                spaces = [Space(tenant="-", kind=SpaceKind.SYSTEM, owner=owner) for owner in owners]
+                request = RecallRequest(spaces=[], query="warm up")
                 search = self._search(request, spaces, vector, RankerName.FUSED, now)
-                for query in (self._candidates.by_index, self._candidates.by_index_filtered, self._candidates.exact):
-                    query(search)
-                    query(replace(search, text="+space_token:none0".ljust(1_001)))
-        self._candidates.pending([space.key])
+                self._candidates.by_index(search)
+                self._candidates.by_index_filtered(search)
+                for tags, entities in ((["-"], []), ([], ["other:-"]), (["-"], ["other:-"]), ([], [])):
+                    self._candidates.exact(replace(search, tags=tags, entities=entities))
+        self._candidates.pending(["-", "-"])
 
     def _vector(self, cue: str) -> tuple[Vector | None, tuple[str, ...]]:
         try:

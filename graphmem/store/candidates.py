@@ -103,7 +103,7 @@ class Candidates:
 
     def exact(self, search: Search) -> list[Found]:
         """Candidates with every filter, each matching memory compared."""
-        more = {"tags": list(search.tags), "entities": list(search.entities)}
+        more = {"tags": _two(search.tags), "entities": _two(search.entities)}
         return self._found("recall.candidates_exact", search.parameters() | search.filters() | more)
 
     def pending(self, spaces: Sequence[str]) -> int:

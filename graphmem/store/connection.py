@@ -26,11 +26,13 @@ Row = Mapping[str, Any]
 class Transaction:
     """An open transaction that runs named queries."""
 
-    def __init__(self, transaction: neo4j.ManagedTransaction) -> None:
+    def __init__(self, transaction: neo4j.ManagedTransaction, connection: "Connection") -> None:
         self._transaction = transaction
+        self._connection = connection
 
     def run(self, query: str, /, **parameters: Any) -> list[neo4j.Record]:  # noqa: ANN401 - driver values
         """Run a named query and return all its rows."""
+        self._connection.queries_run += 1
         return list(self._transaction.run(QUERIES[query].text, parameters))
 
 
@@ -49,6 +51,7 @@ class Connection:
     ) -> None:
         self.uri = uri
         self.database = database
+        self.queries_run = 0  # round trips so far; exact while one thread asks
         try:
             self._driver = neo4j.GraphDatabase.driver(
                 uri,
@@ -73,7 +76,7 @@ class Connection:
             StoreUnavailable: the database does not answer.
         """
         with _translated(), self._session(neo4j.READ_ACCESS) as session:
-            return session.execute_read(lambda transaction: work(Transaction(transaction)))
+            return session.execute_read(lambda transaction: work(Transaction(transaction, self)))
 
     def write(self, work: Callable[[Transaction], Result]) -> Result:
         """Run ``work`` in a write transaction; it may run again, so it must have no side effects.
@@ -83,7 +86,7 @@ class Connection:
             StoreUnavailable: the database does not answer.
         """
         with _translated(), self._session(neo4j.WRITE_ACCESS) as session:
-            return session.execute_write(lambda transaction: work(Transaction(transaction)))
+            return session.execute_write(lambda transaction: work(Transaction(transaction, self)))
 
     def run(self, query: str, /, **parameters: Any) -> list[neo4j.Record]:  # noqa: ANN401 - driver values
         """Run one named query in a write transaction of its own."""

@@ -32,7 +32,7 @@ class ApiKeys:
         self._connection = connection
         self._clock = clock
         self._ids = ids
-        self._callers: TTLCache[str, Caller | None] = TTLCache(_CACHED_KEYS, _CACHED_SECONDS)
+        self._callers: TTLCache[str, Caller] = TTLCache(_CACHED_KEYS, _CACHED_SECONDS)
         self._lock = threading.Lock()
 
     def create(self, *, name: str, role: Role, tenant: str, spaces: Sequence[str]) -> Mapping[str, object]:
@@ -53,13 +53,19 @@ class ApiKeys:
         """
         digest = _digest(secret)
         with self._lock:
-            if digest in self._callers:
-                return self._callers[digest]
+            if known := self._callers.get(digest):
+                return known
         rows = self._connection.fetch("keys.by_hash", hash=digest)
-        caller = caller_from_node(rows[0]["k"]) if rows else None
+        if not rows:
+            return None  # not cached: a key that is made now must work at once
+        caller = caller_from_node(rows[0]["k"])
         with self._lock:
             self._callers[digest] = caller
         return caller
+
+    def exist(self) -> bool:
+        """Whether any key was made yet; without one nobody can use the service."""
+        return bool(self._connection.fetch("keys.exist")[0]["found"])
 
     def listing(self, tenant: str) -> list[Mapping[str, object]]:
         """What may be shown of the keys of a tenant, oldest first."""

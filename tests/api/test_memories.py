@@ -1,0 +1,175 @@
+import pytest
+
+from graphmem.model.caller import Role
+
+GOOD = {"space": "user:ada", "content": "Ada likes tea."}
+
+
+def test_a_new_memory_is_201_and_a_known_one_200(api):
+    first = api.post("/v1/memories", GOOD)
+    again = api.post("/v1/memories", GOOD)
+
+    assert [(201, "created"), (200, "reinforced")] == [
+        (answer.status_code, answer.get_json()["outcome"]) for answer in (first, again)
+    ]
+    assert first.get_json()["memory"]["uid"] == again.get_json()["memory"]["uid"]
+    assert ['"1"', '"2"'] == [answer.headers["ETag"] for answer in (first, again)]
+
+
+def test_null_says_the_same_as_an_absent_field(api):
+    body = GOOD | {"actor": None, "expires_at": None, "tags": None, "source": None}
+
+    assert 201 == api.post("/v1/memories", body).status_code
+
+
+def test_times_come_back_as_they_were_written(api):
+    body = GOOD | {"valid_until": "2026-03-01T09:30:00.123456+02:00", "expires_at": "2030-01-01T00:00:00Z"}
+
+    memory = api.post("/v1/memories", body).get_json()["memory"]
+
+    assert ("2026-03-01T07:30:00.123456Z", "2030-01-01T00:00:00Z") == (memory["valid_until"], memory["expires_at"])
+    assert memory["occurred_at"] is None
+
+
+def test_a_given_vector_is_used_as_it_is(api):
+    vector = [0.0] * 384
+    vector[7] = 1.0
+
+    memory = api.post("/v1/memories", GOOD | {"embedding": vector, "content": "One. Two."}).get_json()["memory"]
+
+    assert memory["embedded"]
+    assert [(vector,)] == api.house.rows("MATCH (c:Chunk) WHERE c.space STARTS WITH $tenant RETURN c.embedding")
+
+
+def test_a_memory_is_found_by_its_uid_where_that_is_unique(api):
+    api.post("/v1/memories", GOOD | {"uid": "x"})
+    assert "Ada likes tea." == api.get("/v1/memories/x").get_json()["content"]
+
+    api.post("/v1/memories", GOOD | {"uid": "x", "space": "user:bob", "content": "Bob."})
+    assert 422 == api.get("/v1/memories/x").status_code
+    assert "Bob." == api.get("/v1/memories/x?space=user:bob").get_json()["content"]
+
+
+def test_a_list_is_paged_newest_first_without_gaps_or_repeats(api):
+    for number in range(7):
+        api.post("/v1/memories", GOOD | {"content": f"Fact {number}."})
+        api.house.clock.advance(seconds=1 if number % 2 else 0)
+
+    seen, cursor = [], ""
+    for _ in range(4):
+        page = api.get(f"/v1/memories?space=user:ada&limit=2{cursor}").get_json()
+        seen += [memory["content"] for memory in page["items"]]
+        cursor = f"&cursor={page['next_cursor']}"
+        assert 7 == page["total"]
+
+    assert page["next_cursor"] is None
+    assert 7 == len(seen) == len(set(seen))
+    assert "Fact 6." == seen[0]
+
+
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [
+        ("type=Goal", ["Goal."]),
+        ("type=Goal&type=Fact", ["Goal.", "Old.", "Tagged."]),
+        ("tag=a", ["Tagged."]),
+        ("entity=place:Kyoto", ["Tagged."]),
+        ("conversation_id=c", ["Goal."]),
+        ("status=superseded", ["Gone."]),
+        ("created_before=2026-03-01T09:30:01Z", ["Old."]),
+        ("created_after=2026-03-01T09:30:01Z", ["Goal.", "Tagged."]),
+    ],
+)
+def test_a_list_is_filtered(api, query, expected):
+    api.post("/v1/memories", GOOD | {"content": "Old."})
+    api.post("/v1/memories", GOOD | {"content": "Gone.", "uid": "gone"})
+    api.house.clock.advance(minutes=1)
+    api.post("/v1/memories", GOOD | {"content": "Tagged.", "tags": ["a", "b"], "entities": ["place:kyoto"]})
+    api.post(
+        "/v1/memories",
+        GOOD | {"content": "Goal.", "type": "Goal", "source": {"conversation_id": "c"}, "updates": ["gone"]},
+    )
+
+    items = api.get(f"/v1/memories?space=user:ada&{query}").get_json()["items"]
+
+    assert expected == sorted(memory["content"] for memory in items)
+
+
+def test_a_retry_with_the_same_key_gives_the_same_answer(api):
+    header = {"Idempotency-Key": "abc"}
+    first = api.post("/v1/memories", GOOD, **header)
+    again = api.post("/v1/memories", GOOD, **header)
+    other = api.post("/v1/memories", GOOD | {"content": "Other."}, **header)
+
+    assert (201, 201, 409) == (first.status_code, again.status_code, other.status_code)
+    assert first.get_json() == again.get_json()
+
+
+def test_a_request_id_is_echoed_and_a_bad_one_replaced(api):
+    assert "my-id" == api.get("/health/live", **{"X-Request-ID": "my-id"}).headers["X-Request-ID"]
+    assert "a b" != api.get("/health/live", **{"X-Request-ID": "a b"}).headers["X-Request-ID"]
+
+
+def test_without_a_valid_key_nothing_is_said(api):
+    for headers in ({}, {"X-API-Key": "gm_wrong"}, {"Authorization": "Bearer "}, {"Authorization": "Basic x"}):
+        answer = api.client.get("/v1/memories?space=user:ada", headers=headers)
+        assert (401, "unauthenticated") == (answer.status_code, answer.get_json()["error"]["code"])
+    bearer = {"Authorization": f"Bearer {api.key}"}
+    assert 200 == api.client.get("/v1/memories?space=user:ada", headers=bearer).status_code
+
+
+def test_a_key_of_another_tenant_sees_nothing_not_even_that_it_exists(api):
+    api.post("/v1/memories", GOOD | {"uid": "x"})
+    foreign = api.with_key(Role.ADMIN, "*", tenant=f"{api.house.caller.tenant}-other")
+
+    assert 404 == foreign.get("/v1/memories/x").status_code
+    assert 404 == foreign.get("/v1/memories/x?space=user:ada").status_code
+    assert 0 == foreign.get("/v1/memories?space=user:ada").get_json()["total"]
+    assert [] == foreign.post("/v1/recall", {"spaces": ["user:ada"], "query": "tea"}).get_json()["items"]
+    refused = foreign.post("/v1/memories", GOOD | {"updates": ["x"]})
+    assert 422 == refused.status_code
+
+
+def test_a_key_acts_only_in_its_role_and_spaces(api):
+    reader = api.with_key(Role.READER, "user:*")
+    writer = api.with_key(Role.WRITER, "user:ada")
+
+    assert 403 == reader.post("/v1/memories", GOOD).status_code
+    assert 200 == reader.get("/v1/memories?space=user:ada").status_code
+    assert 403 == reader.get("/v1/memories?space=project:x").status_code
+    assert 201 == writer.post("/v1/memories", GOOD).status_code
+    assert 403 == writer.post("/v1/memories", GOOD | {"space": "user:bob"}).status_code
+    assert 403 == writer.post("/v1/recall", {"spaces": ["user:bob"], "query": "x"}).status_code
+    assert 403 == writer.get("/v1/admin/keys").status_code
+    batch = writer.post("/v1/memories/batch", {"items": [GOOD | {"space": "user:bob"}, GOOD]}).get_json()
+    assert ["refused", "reinforced"] == [result["outcome"] for result in batch["results"]]
+
+
+def test_keys_are_made_listed_and_revoked(api):
+    made = api.post("/v1/admin/keys", {"name": "app", "role": "writer", "spaces": ["user:*"]}).get_json()
+    assert made["key"].startswith("gm_")
+
+    listed = api.get("/v1/admin/keys").get_json()["items"]
+    assert made["id"] in [key["id"] for key in listed]
+    assert not any("key" in key or "hash" in key for key in listed)
+
+    bearer = {"Authorization": f"Bearer {made['key']}"}
+    assert 200 == api.client.get("/v1/memories?space=user:ada", headers=bearer).status_code
+    revoked = api.client.delete(f"/v1/admin/keys/{made['id']}", headers={"X-API-Key": api.key})
+    assert revoked.get_json()["revoked_at"]
+    assert 401 == api.client.get("/v1/memories?space=user:ada", headers=bearer).status_code
+
+
+@pytest.mark.parametrize(
+    "change", [{"role": "king"}, {"spaces": []}, {"spaces": ["robot:*"]}, {"name": ""}, {"tenant": "a b"}, {"bogus": 1}]
+)
+def test_a_bad_key_request_is_refused(api, change):
+    assert (
+        422 == api.post("/v1/admin/keys", {"name": "app", "role": "writer", "spaces": ["user:*"]} | change).status_code
+    )
+
+
+def test_only_the_first_tenant_makes_keys_for_others(api):
+    body = {"name": "app", "role": "writer", "spaces": ["*"], "tenant": "somebody-else"}
+
+    assert 403 == api.post("/v1/admin/keys", body).status_code

@@ -1,0 +1,138 @@
+"""Fixtures: one real Neo4j for the whole run, a tenant of its own for each test."""
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))  # builders and fakes
+
+from fakes import BreakableEmbedder, FixedClock
+from uuid6 import uuid7
+
+from graphmem.adapters.clock import SystemClock
+from graphmem.adapters.embedded_neo4j import EmbeddedNeo4j, EmbeddedOptions
+from graphmem.adapters.embedders import HashEmbedder
+from graphmem.adapters.ports import free_port
+from graphmem.bootstrap import Graphmem, build
+from graphmem.model.caller import Caller, Role
+from graphmem.model.writing import WriteReport, WriteRequest
+from graphmem.recall.request import Bundle, RecallRequest
+from graphmem.settings import Settings, load_settings
+from graphmem.store.connection import Connection
+from graphmem.store.migrations import apply_migrations
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _own_environment() -> None:
+    """No setting of the person who runs the tests reaches them."""
+    for name in [name for name in os.environ if name.startswith("GRAPHMEM_") and "TEST" not in name]:
+        del os.environ[name]
+
+
+@pytest.fixture(scope="session")
+def neo4j_address() -> Iterator[tuple[str, str, str]]:
+    """A real Neo4j: the given one, else a container, else the embedded server."""
+    if given := os.environ.get("GRAPHMEM_TEST_NEO4J_URI"):
+        user = os.environ.get("GRAPHMEM_TEST_NEO4J_USER", "neo4j")
+        yield given, user, os.environ.get("GRAPHMEM_TEST_NEO4J_PASSWORD", "")
+    elif docker_answers():
+        from testcontainers.community.neo4j import Neo4jContainer  # noqa: PLC0415 - only where Docker is
+
+        password = str(uuid7())
+        with Neo4jContainer("neo4j:2026.09.0-community", username="neo4j", password=password) as container:
+            yield container.get_connection_url(), "neo4j", password
+    else:
+        with tempfile.TemporaryDirectory(prefix="graphmem-test-") as folder:
+            options = EmbeddedOptions(
+                folder=Path(folder) / "neo4j",
+                bolt_port=free_port(),
+                http_port=None,
+                heap="512m",
+                pagecache="64m",
+                extra_flags=("-XX:TieredStopAtLevel=1",),
+                train_cache=False,
+            )
+            with EmbeddedNeo4j(options) as endpoint:
+                yield endpoint.uri, endpoint.user, endpoint.password
+
+
+def docker_answers() -> bool:
+    """Whether a Docker daemon, not only its client, is there."""
+    client = shutil.which("docker")
+    if client is None:
+        return False
+    asked = subprocess.run([client, "version", "--format", "{{.Server.Version}}"], capture_output=True, check=False)
+    return asked.returncode == 0
+
+
+@pytest.fixture(scope="session")
+def connection(neo4j_address: tuple[str, str, str]) -> Iterator[Connection]:
+    """A connection to a database with our schema."""
+    uri, user, password = neo4j_address
+    opened = Connection(uri, user=user, password=password)
+    apply_migrations(opened, embedder=HashEmbedder(), clock=SystemClock(), holder="tests")
+    yield opened
+    opened.close()
+
+
+@dataclass(frozen=True, kw_only=True)
+class House:
+    """A built service with a tenant of its own, and short ways to use it."""
+
+    graphmem: Graphmem
+    caller: Caller
+    clock: FixedClock
+    embedder: BreakableEmbedder
+
+    def write(self, *requests: WriteRequest, **options: Any) -> WriteReport:
+        """Write as this tenant."""
+        return self.graphmem.gateway.write(requests, caller=self.caller, **options)
+
+    def recall(self, query: str, *spaces: str, **options: Any) -> Bundle:
+        """Recall as this tenant, from Ada's space if none is named."""
+        request = RecallRequest(spaces=spaces or ("user:ada",), query=query, **options)
+        return self.graphmem.recall.recall(request, caller=self.caller)
+
+    def contents(self, query: str, *spaces: str, **options: Any) -> list[str]:
+        """The contents that a recall returns, best first."""
+        return [item.memory.content for item in self.recall(query, *spaces, **options).items]
+
+    def rows(self, cypher: str, **parameters: Any) -> list[tuple[Any, ...]]:
+        """Ask the graph directly; ``$tenant`` is this tenant's prefix."""
+        found = self.graphmem.connection.run_statement(cypher, tenant=f"{self.caller.tenant}/", **parameters)
+        return [tuple(row.values()) for row in found]
+
+
+@pytest.fixture
+def house(connection: Connection, settings: Settings) -> Iterator[House]:
+    """A built service whose memories no other test sees; they are removed afterwards."""
+    clock, embedder = FixedClock(), BreakableEmbedder()
+    tenant = f"t-{uuid7()}"
+    built = House(
+        graphmem=build(settings, connection, clock=clock, embedder=embedder),
+        caller=Caller(key_id="test", tenant=tenant, role=Role.ADMIN, spaces=("*",)),
+        clock=clock,
+        embedder=embedder,
+    )
+    yield built
+    built.rows("MATCH (n) WHERE n.space STARTS WITH $tenant DETACH DELETE n")
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    """Settings with folders of their own and the hash embedder."""
+    return load_settings(
+        {
+            "GRAPHMEM_EMBEDDER": "hash",
+            "GRAPHMEM_DATA_DIR": str(tmp_path / "data"),
+            "GRAPHMEM__SERVER__CACHE_DIR": str(tmp_path / "cache"),
+        }
+    )

@@ -1,0 +1,60 @@
+"""Fakes: real, small implementations of the ports."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from graphmem.adapters.embedders import HashEmbedder
+from graphmem.errors import ModelUnavailable
+from graphmem.ports import Vector
+
+
+class FixedClock:
+    """A clock that stands still until it is moved."""
+
+    def __init__(self, now: datetime | None = None) -> None:
+        self._now = now or datetime(2026, 3, 1, 9, 30, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        """The moment it stands at."""
+        return self._now
+
+    def advance(self, **time: float) -> None:
+        """Move it: ``advance(days=3)``."""
+        self._now += timedelta(**time)
+
+
+class SequentialIds:
+    """Ids that count: ``memory-0001``."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[str] = Counter()
+
+    def new(self, kind: str) -> str:
+        """The next id of a kind."""
+        self._counts[kind] += 1
+        return f"{kind}-{self._counts[kind]:04}"
+
+
+class BreakableEmbedder:
+    """The hash embedder with a switch: while it is broken, it does not answer."""
+
+    def __init__(self) -> None:
+        self._inner = HashEmbedder()
+        self.is_broken = False
+        self.name = self._inner.name
+        self.dimensions = self._inner.dimensions
+
+    def embed(self, texts: Sequence[str]) -> list[Vector]:
+        """Vectors, or ModelUnavailable."""
+        self._check()
+        return self._inner.embed(texts)
+
+    def embed_query(self, text: str) -> Vector:
+        """A vector, or ModelUnavailable."""
+        self._check()
+        return self._inner.embed_query(text)
+
+    def _check(self) -> None:
+        if self.is_broken:
+            raise ModelUnavailable

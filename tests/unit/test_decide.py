@@ -1,0 +1,223 @@
+from dataclasses import replace
+
+import pytest
+from builders import ADA, NOW, a_memory, an_item
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphmem.errors import InvalidInput
+from graphmem.gateway.claims import content_claim, logical_claim, source_claim
+from graphmem.gateway.decide import decide, selection_for
+from graphmem.model.edge import EdgeType
+from graphmem.model.entity import EntityRef
+from graphmem.model.memory import Status
+from graphmem.model.policy import Policy
+from graphmem.model.source import Source
+from graphmem.model.state import GraphState
+from graphmem.model.writing import Dedupe, OnSameKey, Outcome
+
+POLICY = Policy()
+
+
+def state_of(*memories, claims=None):
+    known = {content_claim(ADA, memory.actor, memory.content): memory.key for memory in memories}
+    return GraphState(memories={memory.key: memory for memory in memories}, claims=known | (claims or {}))
+
+
+def decided(state, *items):
+    numbered = [replace(item, index=number, new_uid=f"new-{number}") for number, item in enumerate(items)]
+    return decide(state, numbered, policy=POLICY, now=NOW)
+
+
+def outcomes(decision):
+    return [result.outcome for result in decision.results]
+
+
+def test_new_content_is_created_with_its_claim():
+    decision = decided(GraphState(), an_item("Ada likes tea."))
+
+    assert [Outcome.CREATED] == outcomes(decision)
+    memory = decision.created[0]
+    assert ("new-0", "Ada likes tea.", 1, Status.ACTIVE) == (
+        memory.uid,
+        memory.summary,
+        memory.mention_count,
+        memory.status,
+    )
+    assert {content_claim(ADA, None, "Ada likes tea."): memory.key} == decision.claims
+
+
+def test_the_same_content_again_reinforces():
+    known = a_memory(importance=40, entities=(EntityRef(key="person:ada", label="Ada"),))
+
+    decision = decided(
+        state_of(known), an_item("ada LIKES tea", importance=90, entities=(EntityRef(key="place:leeds"),))
+    )
+
+    assert [Outcome.REINFORCED] == outcomes(decision)
+    changed = decision.changed[0]
+    assert (2, 90, ["person:ada", "place:leeds"]) == (
+        changed.mention_count,
+        changed.importance,
+        [ref.key for ref in changed.entities],
+    )
+    assert "Ada likes tea." == changed.content
+    assert () == decision.revisions
+
+
+def test_reinforcing_never_lowers_the_importance():
+    decision = decided(state_of(a_memory(importance=80)), an_item(importance=10))
+
+    assert 80 == decision.changed[0].importance
+
+
+def test_the_same_words_of_another_actor_are_another_memory():
+    known = a_memory("I like tea.", actor="Ada")
+
+    assert [Outcome.CREATED] == outcomes(decided(state_of(known), an_item("I like tea.", actor="Bob")))
+    assert [Outcome.REINFORCED] == outcomes(decided(state_of(known), an_item("I like tea.", actor="Ada")))
+
+
+def test_without_dedupe_equal_content_is_another_memory():
+    decision = decided(state_of(a_memory()), an_item(dedupe=Dedupe.NONE))
+
+    assert [Outcome.CREATED] == outcomes(decision)
+    assert {} == decision.claims
+
+
+def test_equal_content_in_one_batch_reinforces_the_first():
+    decision = decided(GraphState(), an_item(), an_item(), an_item())
+
+    assert [Outcome.CREATED, Outcome.REINFORCED, Outcome.REINFORCED] == outcomes(decision)
+    assert [3] == [memory.mention_count for memory in decision.created]
+
+
+def test_a_given_uid_is_the_identity():
+    known = a_memory("Old text.", uid="x", tags=("keep",), importance=70)
+
+    decision = decided(state_of(known), an_item("New text.", uid="x"))
+
+    assert [Outcome.REVISED] == outcomes(decision)
+    assert [known] == list(decision.revisions)
+    changed = decision.changed[0]
+    assert ("New text.", ("keep",), 70, 2) == (changed.content, changed.tags, changed.importance, changed.version)
+    assert {changed.key: 0} == decision.vectors_of
+
+
+def test_a_given_uid_with_nothing_different_is_unchanged():
+    decision = decided(state_of(a_memory(uid="x")), an_item("Ada likes tea.", uid="x"))
+
+    assert [Outcome.UNCHANGED] == outcomes(decision)
+    assert decision.is_empty
+
+
+def test_equal_content_under_other_uids_stays_separate():
+    decision = decided(state_of(a_memory(uid="x")), an_item("Ada likes tea.", uid="y"))
+
+    assert [Outcome.CREATED] == outcomes(decision)
+
+
+def test_revising_only_the_importance_makes_no_new_vector():
+    decision = decided(state_of(a_memory(uid="x")), an_item("Ada likes tea.", uid="x", importance=99))
+
+    assert [Outcome.REVISED] == outcomes(decision)
+    assert {} == decision.vectors_of
+
+
+@pytest.mark.parametrize(
+    ("on_same_key", "content", "expected"),
+    [
+        (OnSameKey.REVISE, "Ada drinks tea.", Outcome.REVISED),
+        (OnSameKey.SUPERSEDE, "Ada drinks tea.", Outcome.SUPERSEDED),
+        (OnSameKey.KEEP, "Ada drinks tea.", Outcome.UNCHANGED),
+        (OnSameKey.REVISE, "Ada drinks COFFEE", Outcome.REINFORCED),
+        (OnSameKey.SUPERSEDE, "Ada drinks COFFEE", Outcome.REINFORCED),
+    ],
+)
+def test_a_logical_key_is_the_claim(on_same_key, content, expected):
+    known = a_memory("Ada drinks coffee.", logical_key="drink")
+    state = state_of(known, claims={logical_claim(ADA, "drink"): known.key})
+
+    assert [expected] == outcomes(decided(state, an_item(content, logical_key="drink", on_same_key=on_same_key)))
+
+
+def test_superseding_ends_the_old_one_and_draws_updates():
+    known = a_memory("Ada drinks coffee.", uid="old")
+
+    decision = decided(state_of(known), an_item("Ada drinks tea.", updates=("old",)))
+
+    assert [Outcome.SUPERSEDED] == outcomes(decision)
+    assert [(Status.SUPERSEDED, "update")] == [(m.status, m.status_reason) for m in decision.changed]
+    assert [("new-0", EdgeType.UPDATES, "old")] == [(e.from_uid, e.type, e.to_uid) for _, e in decision.edges]
+    assert frozenset({known.key}) == decision.released
+
+
+def test_a_superseded_content_may_come_back_as_a_new_memory():
+    known = a_memory("cola", status=Status.SUPERSEDED)
+
+    assert [Outcome.CREATED] == outcomes(decided(state_of(known), an_item("cola")))
+
+
+def test_contradiction_leaves_both_active():
+    decision = decided(state_of(a_memory("A.", uid="old")), an_item("B.", contradicts=("old",)))
+
+    assert [Outcome.CREATED] == outcomes(decision)
+    assert () == decision.changed
+    assert [EdgeType.CONTRADICTS] == [edge.type for _, edge in decision.edges]
+
+
+def test_a_missing_reference_fails_the_item_and_not_the_others():
+    decision = decided(GraphState(), an_item("A.", related_to=("nope",)), an_item("B."))
+
+    assert [Outcome.REFUSED, Outcome.CREATED] == outcomes(decision)
+    error = decision.results[0].error
+    assert isinstance(error, InvalidInput)
+    assert ["related_to.0"] == list(error.fields)
+
+
+def test_a_reference_may_name_an_earlier_item_of_the_batch():
+    decision = decided(GraphState(), an_item("A.", uid="a"), an_item("B.", part_of=("a",)))
+
+    assert [Outcome.CREATED, Outcome.CREATED] == outcomes(decision)
+
+
+def test_the_same_source_key_again_changes_nothing():
+    known = a_memory("Read once.")
+    state = state_of(known, claims={source_claim(ADA, "file-1"): known.key})
+
+    decision = decided(state, an_item("Read differently.", source=Source(key="file-1")))
+
+    assert [Outcome.UNCHANGED] == outcomes(decision)
+    assert known == decision.results[0].memory
+    assert decision.is_empty
+
+
+def test_at_most_sixteen_entities_are_kept():
+    refs = tuple(EntityRef(key=f"person:p{number:02}") for number in range(16))
+    known = a_memory(entities=(EntityRef(key="place:x", label="X"),))
+
+    assert 16 == len(decided(state_of(known), an_item(entities=refs)).changed[0].entities)
+
+
+def test_the_selection_names_every_claim_and_memory_that_a_decision_may_touch():
+    selection = selection_for(
+        [an_item("A.", uid=None, logical_key="k", updates=("old",), source=Source(key="s", conversation_id="c"))]
+    )
+
+    assert {content_claim(ADA, None, "A."), logical_claim(ADA, "k"), source_claim(ADA, "s")} == selection.claims
+    assert {f"{ADA.key}|old"} == selection.memories
+    assert {f"{ADA.key}|c"} == selection.conversations
+
+
+@given(st.lists(st.sampled_from(["tea", "Tea.", "coffee", "milk"]), max_size=8))
+def test_every_write_is_counted_exactly_once(contents):
+    decision = decided(GraphState(), *[an_item(content) for content in contents])
+
+    assert len(contents) == sum(memory.mention_count for memory in decision.created)
+
+
+@given(st.lists(st.sampled_from(["tea", "coffee"]), min_size=1, max_size=6))
+def test_deciding_is_deterministic(contents):
+    items = [an_item(content) for content in contents]
+
+    assert decided(GraphState(), *items) == decided(GraphState(), *items)

@@ -1,0 +1,37 @@
+import re
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from graphmem.model.memory import Status
+from graphmem.recall.query_text import Facets, query_text
+
+
+def text_of(cue, spaces=("acme/user:ada",)):
+    return query_text(cue, spaces=spaces, statuses=[Status.ACTIVE], facets=Facets(), now_ms=1, terms_max=64)
+
+
+def test_a_cue_searches_three_fields_behind_the_wall():
+    text = text_of("tea")
+
+    assert "search_context:tea search_text:tea^0.25 search_actor:tea" in text
+    assert text.startswith("+(space_token:s")
+
+
+def test_a_cue_without_words_matches_nothing():
+    assert "+space_token:none0" == text_of("?!").strip()
+
+
+@given(st.text(max_size=8000))
+def test_no_text_of_a_user_acts_as_syntax_and_every_query_is_of_one_size_class(cue):
+    text = text_of(cue)
+
+    assert 1001 <= len(text) < 10_000
+    words = re.findall(r"search_text:([^\s^]+)", text)
+    assert all(word.isalnum() or not word.isascii() for word in words)
+
+
+def test_the_longest_query_of_many_spaces_stays_below_the_limit():
+    spaces = [f"acme/user:{number}" for number in range(16)]
+
+    assert len(text_of(" ".join(f"longishword{number}" * 3 for number in range(100)), spaces)) < 10_000
