@@ -124,7 +124,7 @@ class Neo4jHome:
             message = f"The password file {self._password_path} is lost, but there are data; put it back."
             raise EmbeddedServerError(message)
         self._password_path.unlink(missing_ok=True)  # empty, from a start that was cut off
-        password = secrets.token_urlsafe(24)
+        password = secrets.token_hex(24)
         write_private(self._password_path, password)
         return password
 

@@ -25,7 +25,7 @@ _INJECTION = re.compile(
     r"(?i)(?:ignore|disregard|override|forget) (?:all |any )?(?:of )?(?:the |your |my )?"
     r"(?:previous|prior|above|earlier)"
     r" (?:instructions|prompts|rules|directions)"
-    r"|do not obey (?:the |your |any )?previous|new system prompt|\[system\]|<\|im_start\|>system"
+    r"|do not obey (?:the |your |any )?previous|new system prompt|(?m:^\s*\[system\]\s)|<\|im_start\|>system"
 )
 
 

@@ -1,0 +1,125 @@
+"""The whole service as its users run it."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def matches(expected, actual) -> bool:
+    """Whether a shortened answer fits a real one: "…" fits everything, absent fields are not compared."""
+    if expected == "…":
+        return True
+    if isinstance(expected, dict):
+        return all(name in actual and matches(value, actual[name]) for name, value in expected.items())
+    if isinstance(expected, list):
+        return len(expected) <= len(actual) and all(map(matches, expected, actual))
+    return expected == actual
+
+
+def test_the_examples_of_the_readme_give_what_it_says(service):
+    blocks = re.findall(r"```(sh|json)\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    examples = [
+        (command, answer)
+        for (kind, command), (next_kind, answer) in pairwise(blocks)
+        if (kind, next_kind) == ("sh", "json")
+    ]
+
+    assert 2 == len(examples)
+    for command, answer in examples:
+        body = json.loads(re.search(r"-d '(.*?)'", command, re.DOTALL)[1])
+        path = re.search(r"8474(/\S+)", command)[1]
+        status, actual = service.call("POST", path, body)
+        assert status in {200, 201}
+        assert matches(json.loads(answer), actual), json.dumps(actual, indent=1)
+
+
+def test_the_command_line_works_beside_the_running_service(service):
+    def run(*arguments):
+        command = [sys.executable, "-m", "graphmem", *arguments]
+        return subprocess.run(
+            command, env=service.environment, capture_output=True, text=True, check=False, timeout=120
+        )
+
+    assert 0 == run("add", "user:cli", "Written on the command line.").returncode
+    found = json.loads(run("recall", "user:cli", "command line", "-o", "json").stdout)
+    assert "Written on the command line." == found[0]["content"]
+    assert "ok" == {row["part"]: row["state"] for row in json.loads(run("doctor", "-o", "json").stdout)}["schema"]
+    assert 1 == json.loads(run("schema", "status", "-o", "json").stdout)[0]["version"]
+    assert 2 == run("add", "nonsense", "x").returncode
+    assert 2 == run("recall").returncode
+
+
+def test_a_second_service_on_the_same_folder_is_refused_with_a_sentence(service):
+    environment = service.environment
+    second = subprocess.run(
+        [sys.executable, "-m", "graphmem", "up"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+
+    assert 1 == second.returncode
+    assert f"Port {service.port}" in second.stderr
+    assert "Traceback" not in second.stderr
+
+
+def test_logs_hold_no_memory_contents(service):
+    service.call("POST", "/v1/memories", {"space": "user:log", "content": "Xylophone confidential."})
+    service.call("POST", "/v1/recall", {"spaces": ["user:log"], "query": "Xylophone?"})
+    service.call("POST", "/v1/memories", {"space": "user:log", "content": "Xylophone " * 5_000})
+
+    for log in (service.folder / "data").rglob("*.log"):
+        assert "ylophone" not in log.read_text(errors="replace"), log
+
+
+@pytest.mark.parametrize("victim", ["-m api", "-m jobs", "Neo4jCommunity"])
+def test_what_dies_comes_back_and_nothing_acknowledged_is_lost(service, victim):
+    contents = [f"Survivor {number} of {victim}." for number in range(5)]
+    for content in contents:
+        assert 201 == service.call("POST", "/v1/memories", {"space": "user:crash", "content": content})[0]
+
+    killed = service.children(victim)
+    assert killed
+    for process in killed:
+        process.send_signal(signal.SIGKILL)
+    deadline = time.monotonic() + 90
+    while time.monotonic() < deadline:
+        if service.children(victim) and not set(killed) & set(service.children(victim)):
+            break
+        time.sleep(0.2)
+    service.wait_ready()
+
+    for content in contents:
+        status, answer = service.call("POST", "/v1/recall", {"spaces": ["user:crash"], "query": content, "limit": 1})
+        assert (200, content) == (status, answer["items"][0]["memory"]["content"])
+    total = service.call("GET", "/v1/memories?space=user:crash&limit=200")[1]
+    found = [item["content"] for item in total["items"]]
+    assert sorted(set(found)) == sorted(found)
+    assert set(contents) <= set(found)
+
+
+def test_an_interrupt_leaves_no_process_and_the_next_start_finds_everything(service):
+    service.call("POST", "/v1/memories", {"space": "user:last", "content": "Written before the end."})
+
+    assert [] == service.stop()
+    service.start()
+    answer = service.call("POST", "/v1/recall", {"spaces": ["user:last"], "query": "written before the end"})[1]
+
+    assert "Written before the end." == answer["items"][0]["memory"]["content"]
+
+
+def test_a_killed_owner_leaves_no_process(service):
+    assert [] == service.stop(signal.SIGKILL)
+    service.start()
+    assert [] == service.stop(signal.SIGHUP)
