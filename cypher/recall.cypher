@@ -1,5 +1,5 @@
 // name: candidates
-// Candidates of both arms, filtered inside the indexes and fused; the first $payload come whole.
+// Candidates of both arms, filtered inside the indexes and fused, in one row; the first $payload come whole.
 // parameters: k, now, payload, spaces, statuses, text, text_limit, text_weight, vector, vector_limit, vector_weight
 CYPHER 25
 CALL () {
@@ -27,34 +27,39 @@ WITH m, max(rv) AS rv, max(sv) AS sv, max(seen) AS seen, max(rf) AS rf, max(sf) 
 WITH m, rv, sv, seen, rf, sf,
      coalesce($vector_weight / ($k + rv), 0.0) + coalesce($text_weight / ($k + rf), 0.0) AS score
 ORDER BY score DESC, m.key
-WITH collect([m, rv, sv, seen, rf, sf]) AS found
+WITH collect(m) AS found,
+     collect([m.key, m.importance, m.confidence, m.updated_at.epochMillis, rv, sv, seen, rf, sf]) AS rows
+CALL (found) {
+  UNWIND found AS m
+  MATCH (m)-[:CONTRADICTS]-(o:Memory)
+  WHERE m.status = 'active' AND o.status = 'active' AND o.space = m.space
+  RETURN collect(DISTINCT m.key) AS contested
+}
+CALL (found) {
+  UNWIND found[0..$payload] AS m
+  MATCH (m)-[:MENTIONS]->(e:Entity)
+  RETURN collect([m.key, e.entity_key, e.label]) AS mentions
+}
+CALL (found) {
+  UNWIND found[0..$payload] AS m
+  MATCH (m)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(o:Memory)
+  WHERE o.space = m.space
+  WITH m, e, o ORDER BY e.uid, m.key LIMIT 1000
+  RETURN collect([
+    m.key, e.uid, startNode(e).uid, endNode(e).uid, type(e), e.weight, e.created_at, e.reason, e.link_type
+  ]) AS edges
+}
 CALL () {
   MATCH (p:EmbedPending)
   WHERE p.space IN $spaces
   RETURN count(p) AS pending
 }
-UNWIND range(0, size(found) - 1) AS i
-WITH i, found[i] AS f, found[i][0] AS m, pending
-RETURN pending, m.key AS key, m.importance AS importance, m.confidence AS confidence,
-       m.updated_at.epochMillis AS updated_ms,
-       f[1] AS vector_rank, f[2] AS vector_score, f[3] AS chunks, f[4] AS text_rank, f[5] AS text_score,
-       m.status = 'active' AND EXISTS {
-         (m)-[:CONTRADICTS]-(o:Memory WHERE o.status = 'active' AND o.space = m.space)
-       } AS contested,
-       CASE WHEN i < $payload THEN m END AS memory,
-       CASE WHEN i < $payload THEN COLLECT {
-         MATCH (m)-[:MENTIONS]->(e:Entity) RETURN [e.entity_key, e.label] ORDER BY e.entity_key
-       } END AS entities,
-       CASE WHEN i < $payload THEN COLLECT {
-         MATCH (m)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(o:Memory WHERE o.space = m.space)
-         WITH e ORDER BY e.uid LIMIT 50
-         RETURN [e.uid, startNode(e).uid, endNode(e).uid, type(e), e.weight, e.created_at, e.reason, e.link_type]
-       } END AS edges
-ORDER BY i;
+RETURN rows, found[0..$payload] AS memories, contested, mentions, edges, pending;
 
 // name: candidates_filtered
 // The same with the filters that the vector index knows; a range from '' to the last character filters nothing.
-// parameters: captured_by, conversation_from, conversation_to, k, now, payload, spaces, statuses, text, text_limit, text_weight, types, vector, vector_limit, vector_weight
+// parameters: captured_by, conversation_from, conversation_to, k, now, payload, spaces, statuses, text, text_limit
+// parameters: text_weight, types, vector, vector_limit, vector_weight
 CYPHER 25
 CALL () {
   MATCH (c:Chunk)
@@ -83,34 +88,39 @@ WITH m, max(rv) AS rv, max(sv) AS sv, max(seen) AS seen, max(rf) AS rf, max(sf) 
 WITH m, rv, sv, seen, rf, sf,
      coalesce($vector_weight / ($k + rv), 0.0) + coalesce($text_weight / ($k + rf), 0.0) AS score
 ORDER BY score DESC, m.key
-WITH collect([m, rv, sv, seen, rf, sf]) AS found
+WITH collect(m) AS found,
+     collect([m.key, m.importance, m.confidence, m.updated_at.epochMillis, rv, sv, seen, rf, sf]) AS rows
+CALL (found) {
+  UNWIND found AS m
+  MATCH (m)-[:CONTRADICTS]-(o:Memory)
+  WHERE m.status = 'active' AND o.status = 'active' AND o.space = m.space
+  RETURN collect(DISTINCT m.key) AS contested
+}
+CALL (found) {
+  UNWIND found[0..$payload] AS m
+  MATCH (m)-[:MENTIONS]->(e:Entity)
+  RETURN collect([m.key, e.entity_key, e.label]) AS mentions
+}
+CALL (found) {
+  UNWIND found[0..$payload] AS m
+  MATCH (m)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(o:Memory)
+  WHERE o.space = m.space
+  WITH m, e, o ORDER BY e.uid, m.key LIMIT 1000
+  RETURN collect([
+    m.key, e.uid, startNode(e).uid, endNode(e).uid, type(e), e.weight, e.created_at, e.reason, e.link_type
+  ]) AS edges
+}
 CALL () {
   MATCH (p:EmbedPending)
   WHERE p.space IN $spaces
   RETURN count(p) AS pending
 }
-UNWIND range(0, size(found) - 1) AS i
-WITH i, found[i] AS f, found[i][0] AS m, pending
-RETURN pending, m.key AS key, m.importance AS importance, m.confidence AS confidence,
-       m.updated_at.epochMillis AS updated_ms,
-       f[1] AS vector_rank, f[2] AS vector_score, f[3] AS chunks, f[4] AS text_rank, f[5] AS text_score,
-       m.status = 'active' AND EXISTS {
-         (m)-[:CONTRADICTS]-(o:Memory WHERE o.status = 'active' AND o.space = m.space)
-       } AS contested,
-       CASE WHEN i < $payload THEN m END AS memory,
-       CASE WHEN i < $payload THEN COLLECT {
-         MATCH (m)-[:MENTIONS]->(e:Entity) RETURN [e.entity_key, e.label] ORDER BY e.entity_key
-       } END AS entities,
-       CASE WHEN i < $payload THEN COLLECT {
-         MATCH (m)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(o:Memory WHERE o.space = m.space)
-         WITH e ORDER BY e.uid LIMIT 50
-         RETURN [e.uid, startNode(e).uid, endNode(e).uid, type(e), e.weight, e.created_at, e.reason, e.link_type]
-       } END AS edges
-ORDER BY i;
+RETURN rows, found[0..$payload] AS memories, contested, mentions, edges, pending;
 
 // name: candidates_exact
 // The same with every filter: all matching memories are compared, none is left out by an approximate index.
-// parameters: captured_by, conversation_from, conversation_to, entities, k, now, payload, spaces, statuses, tags, text, text_limit, text_weight, types, vector, vector_limit, vector_weight
+// parameters: captured_by, conversation_from, conversation_to, entities, k, now, payload, spaces, statuses, tags
+// parameters: text, text_limit, text_weight, types, vector, vector_limit, vector_weight
 CYPHER 25
 CALL () {
   MATCH (m:Memory)
@@ -140,34 +150,31 @@ WITH m, max(rv) AS rv, max(sv) AS sv, max(seen) AS seen, max(rf) AS rf, max(sf) 
 WITH m, rv, sv, seen, rf, sf,
      coalesce($vector_weight / ($k + rv), 0.0) + coalesce($text_weight / ($k + rf), 0.0) AS score
 ORDER BY score DESC, m.key
-WITH collect([m, rv, sv, seen, rf, sf]) AS found
+WITH collect(m) AS found,
+     collect([m.key, m.importance, m.confidence, m.updated_at.epochMillis, rv, sv, seen, rf, sf]) AS rows
+CALL (found) {
+  UNWIND found AS m
+  MATCH (m)-[:CONTRADICTS]-(o:Memory)
+  WHERE m.status = 'active' AND o.status = 'active' AND o.space = m.space
+  RETURN collect(DISTINCT m.key) AS contested
+}
+CALL (found) {
+  UNWIND found[0..$payload] AS m
+  MATCH (m)-[:MENTIONS]->(e:Entity)
+  RETURN collect([m.key, e.entity_key, e.label]) AS mentions
+}
+CALL (found) {
+  UNWIND found[0..$payload] AS m
+  MATCH (m)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(o:Memory)
+  WHERE o.space = m.space
+  WITH m, e, o ORDER BY e.uid, m.key LIMIT 1000
+  RETURN collect([
+    m.key, e.uid, startNode(e).uid, endNode(e).uid, type(e), e.weight, e.created_at, e.reason, e.link_type
+  ]) AS edges
+}
 CALL () {
   MATCH (p:EmbedPending)
   WHERE p.space IN $spaces
   RETURN count(p) AS pending
 }
-UNWIND range(0, size(found) - 1) AS i
-WITH i, found[i] AS f, found[i][0] AS m, pending
-RETURN pending, m.key AS key, m.importance AS importance, m.confidence AS confidence,
-       m.updated_at.epochMillis AS updated_ms,
-       f[1] AS vector_rank, f[2] AS vector_score, f[3] AS chunks, f[4] AS text_rank, f[5] AS text_score,
-       m.status = 'active' AND EXISTS {
-         (m)-[:CONTRADICTS]-(o:Memory WHERE o.status = 'active' AND o.space = m.space)
-       } AS contested,
-       CASE WHEN i < $payload THEN m END AS memory,
-       CASE WHEN i < $payload THEN COLLECT {
-         MATCH (m)-[:MENTIONS]->(e:Entity) RETURN [e.entity_key, e.label] ORDER BY e.entity_key
-       } END AS entities,
-       CASE WHEN i < $payload THEN COLLECT {
-         MATCH (m)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(o:Memory WHERE o.space = m.space)
-         WITH e ORDER BY e.uid LIMIT 50
-         RETURN [e.uid, startNode(e).uid, endNode(e).uid, type(e), e.weight, e.created_at, e.reason, e.link_type]
-       } END AS edges
-ORDER BY i;
-
-// name: pending
-// How many memories of some spaces wait for their vectors.
-// parameters: spaces
-MATCH (m:EmbedPending)
-WHERE m.space IN $spaces
-RETURN count(*) AS pending;
+RETURN rows, found[0..$payload] AS memories, contested, mentions, edges, pending;

@@ -19,10 +19,11 @@ from graphmem.recall.query_text import Facets, query_text
 from graphmem.recall.rankers.fused import fused
 from graphmem.recall.rankers.rrf import rrf
 from graphmem.recall.request import Bundle, Explanation, Mode, RankerName, RecallItem, RecallRequest
-from graphmem.store.candidates import Candidates, Found, Search, edges_of
+from graphmem.store.candidates import Candidates, Found, Harvest, Search
 
 log = logging.getLogger(__name__)
 
+_SPARE_PAYLOAD = 10  # how far down light factors may lift a candidate from, without another round trip
 _CHUNKS_PER_MEMORY = 5  # how many chunks are asked for to fill a large limit
 
 
@@ -30,7 +31,7 @@ _CHUNKS_PER_MEMORY = 5  # how many chunks are asked for to fill a large limit
 class _Answer:
     """What the graph gave, and which way it was asked."""
 
-    found: Sequence[Found]
+    harvest: Harvest
     way: str
 
 
@@ -68,24 +69,26 @@ class Recall:
         ranker = request.ranker or _default_ranker(spaces)
         search = self._search(request, spaces, vector, ranker, now)
         answer = self._ask(search, request)
-        scored = self._rank(answer.found, ranker, now, search)
+        scored = self._rank(answer.harvest.found, ranker, now, search)
         chosen = [entry for entry in scored if round(entry.score, 6) >= request.min_score][: request.limit]
         return self._bundle(answer, chosen, ranker, search, degraded)
 
     def warm_up(self) -> None:
         """Run every candidate query once for each plan it can get, so that no caller waits for a plan."""
         now = self._clock.now()
-        for vector in dict.fromkeys([self._vector("warm up")[0], None]):
-            for count in (1, 11):
-                owners = [f"warm-up-{number}" for number in range(count)]
-                spaces = [Space(tenant="-", kind=SpaceKind.SYSTEM, owner=owner) for owner in owners]
-                request = RecallRequest(spaces=[], query="warm up")
-                search = self._search(request, spaces, vector, RankerName.FUSED, now)
-                self._candidates.by_index(search)
-                self._candidates.by_index_filtered(search)
-                for tags, entities in ((["-"], []), ([], ["other:-"]), (["-"], ["other:-"]), ([], [])):
-                    self._candidates.exact(replace(search, tags=tags, entities=entities))
-        self._candidates.pending(["-", "-"])
+        few, many = (
+            [Space(tenant="-", kind=SpaceKind.SYSTEM, owner=f"warm-up-{number}") for number in range(count)]
+            for count in (1, 11)
+        )
+        request = RecallRequest(spaces=[], query="warm up")
+        vector, _ = self._vector(request.query)
+        for given in dict.fromkeys([vector, None]):
+            search = self._search(request, few, given, RankerName.FUSED, now)
+            self._candidates.by_index(search)
+            self._candidates.by_index_filtered(search)
+            for tags, entities in (([], []), (["-"], []), ([], ["other:-"]), (["-"], ["other:-"])):
+                self._candidates.exact(replace(search, tags=tags, entities=entities))
+        self._candidates.by_index(self._search(request, many, vector, RankerName.FUSED, now))
 
     def _vector(self, cue: str) -> tuple[Vector | None, tuple[str, ...]]:
         try:
@@ -126,7 +129,7 @@ class Recall:
             k=numbers.k,
             vector_weight=fused_numbers.vector_weight if ranker is RankerName.FUSED else 1.0,
             text_weight=fused_numbers.text_weight if ranker is RankerName.FUSED else 1.0,
-            payload=2 * request.limit + 20 if ranker is RankerName.FUSED else 2 * self._policy.candidates_max,
+            payload=request.limit + _SPARE_PAYLOAD if ranker is RankerName.FUSED else 2 * self._policy.candidates_max,
             types=[memory_type.value for memory_type in request.types or MemoryType],
             captured_by=[who.value for who in request.captured_by or CapturedBy],
             conversation_id=request.conversation_id,
@@ -137,14 +140,14 @@ class Recall:
     def _ask(self, search: Search, request: RecallRequest) -> _Answer:
         """By index where the index can filter; one by one where it cannot, or where it did not fill the limit."""
         if search.tags or search.entities:
-            return _Answer(found=self._candidates.exact(search), way="exact")
+            return _Answer(harvest=self._candidates.exact(search), way="exact")
         narrowed = request.types or request.captured_by or request.conversation_id
         by_index = self._candidates.by_index_filtered if narrowed else self._candidates.by_index
-        found = by_index(search)
-        cut = sum(row.chunks for row in found) >= search.vector_limit
-        if cut and len(found) < request.limit and request.candidates_vector is None:
-            return _Answer(found=self._candidates.exact(search), way="exact")
-        return _Answer(found=found, way="index")
+        harvest = by_index(search)
+        cut = sum(row.chunks for row in harvest.found) >= search.vector_limit
+        if cut and len(harvest.found) < request.limit and request.candidates_vector is None:
+            return _Answer(harvest=self._candidates.exact(search), way="exact")
+        return _Answer(harvest=harvest, way="index")
 
     def _rank(self, found: Iterable[Found], ranker: RankerName, now: datetime, search: Search) -> list[Scored]:
         candidates = [_candidate(row) for row in found]
@@ -162,9 +165,7 @@ class Recall:
         search: Search,
         degraded: tuple[str, ...],
     ) -> Bundle:
-        rows = {row.key: row for row in answer.found}
-        chosen_rows = [rows[entry.candidate.key] for entry in chosen]
-        memories = self._candidates.payload(chosen_rows)
+        memories = self._candidates.payload(answer.harvest, [entry.candidate.key for entry in chosen])
         items = tuple(
             RecallItem(
                 memory=memories[entry.candidate.key],
@@ -178,15 +179,17 @@ class Recall:
             if entry.candidate.key in memories
         )
         uids = {item.memory.uid for item in items}
-        edges = edges_of(chosen_rows)
-        pending = answer.found[0].pending if answer.found else self._candidates.pending(search.spaces)
+        edges = answer.harvest.edges
+        pending = answer.harvest.pending
         return Bundle(
             items=items,
             # 002 returns every edge that touches a result, the others those among the results
-            edges=edges
-            if ranker is RankerName.RRF
-            else tuple(edge for edge in edges if {edge.from_uid, edge.to_uid} <= uids),
-            mode=_mode(answer.found, search),
+            edges=tuple(
+                edge
+                for edge in edges
+                if (any if ranker is RankerName.RRF else all)(uid in uids for uid in (edge.from_uid, edge.to_uid))
+            ),
+            mode=_mode(answer.harvest.found, search),
             ranker=ranker,
             search=answer.way,
             trace_id=self._ids.new("trace"),

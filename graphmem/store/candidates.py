@@ -1,6 +1,7 @@
 """Candidates from the graph: both arms with their payload in one round trip."""
 
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -66,7 +67,7 @@ class Search:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Found:
-    """One row of the answer; the payload of rows far down is fetched only when a ranker lifts them."""
+    """One candidate as the graph gives it, without its payload."""
 
     key: str
     importance: int
@@ -75,16 +76,28 @@ class Found:
     contested: bool
     vector_rank: int | None
     vector_score: float | None
+    chunks: int
     text_rank: int | None
     text_score: float | None
-    chunks: int
-    pending: int
-    row: neo4j.Record
 
     @property
     def uid(self) -> str:
         """The uid of the memory."""
         return self.key.partition("|")[2]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Harvest:
+    """What one round trip gave: the candidates, and of the first of them the nodes, mentions and edges.
+
+    The payload of a candidate further down is fetched only when a ranker lifts it.
+    """
+
+    found: tuple[Found, ...]
+    pending: int
+    nodes: Mapping[str, neo4j.graph.Node]
+    mentions: Mapping[str, Sequence[tuple[str, str]]]
+    edges: tuple[Edge, ...]
 
 
 class Candidates:
@@ -93,74 +106,77 @@ class Candidates:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def by_index(self, search: Search) -> list[Found]:
+    def by_index(self, search: Search) -> Harvest:
         """Candidates by the indexes alone."""
-        return self._found("recall.candidates", search.parameters())
+        return self._harvest("recall.candidates", search.parameters())
 
-    def by_index_filtered(self, search: Search) -> list[Found]:
+    def by_index_filtered(self, search: Search) -> Harvest:
         """Candidates by the indexes, with the filters that they know."""
-        return self._found("recall.candidates_filtered", search.parameters() | search.filters())
+        return self._harvest("recall.candidates_filtered", search.parameters() | search.filters())
 
-    def exact(self, search: Search) -> list[Found]:
+    def exact(self, search: Search) -> Harvest:
         """Candidates with every filter, each matching memory compared."""
         more = {"tags": _two(search.tags), "entities": _two(search.entities)}
-        return self._found("recall.candidates_exact", search.parameters() | search.filters() | more)
+        return self._harvest("recall.candidates_exact", search.parameters() | search.filters() | more)
 
-    def pending(self, spaces: Sequence[str]) -> int:
-        """How many memories of the spaces wait for their vectors."""
-        count: int = self._connection.fetch("recall.pending", spaces=_two(spaces))[0]["pending"]
-        return count
-
-    def payload(self, chosen: Sequence[Found]) -> dict[str, Memory]:
-        """The memories of the chosen rows, fetched where a row came without."""
+    def payload(self, harvest: Harvest, keys: Sequence[str]) -> dict[str, Memory]:
+        """The memories of chosen candidates, fetched where the harvest has none."""
         memories = {
-            found.key: memory_from_node(found.row["memory"], found.row["entities"])
-            for found in chosen
-            if found.row["memory"] is not None
+            key: memory_from_node(harvest.nodes[key], sorted(harvest.mentions.get(key, ())))
+            for key in keys
+            if key in harvest.nodes
         }
-        missing = [found.key for found in chosen if found.key not in memories]
-        if missing:
+        if missing := [key for key in keys if key not in memories]:
             memories |= self._connection.read(lambda transaction: memories_by_key(transaction, missing))
         return memories
 
-    def _found(self, query: str, parameters: Mapping[str, Any]) -> list[Found]:
-        return [_found(row) for row in self._connection.fetch(query, **parameters)]
-
-
-def edges_of(chosen: Sequence[Found]) -> tuple[Edge, ...]:
-    """The edges that touch the chosen memories, each once, in a total order."""
-    edges = {
-        values[0]: Edge(
-            uid=values[0],
-            from_uid=values[1],
-            to_uid=values[2],
-            type=EdgeType(values[3]),
-            weight=values[4],
-            created_at=values[5].to_native().astimezone(UTC),
-            reason=values[6],
-            link_type=values[7],
+    def _harvest(self, query: str, parameters: Mapping[str, Any]) -> Harvest:
+        row = self._connection.fetch(query, **parameters)[0]
+        contested = set(row["contested"])
+        mentions: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for key, entity, label in row["mentions"]:
+            mentions[key].append((entity, label))
+        return Harvest(
+            found=tuple(_found(values, contested) for values in row["rows"]),
+            pending=row["pending"],
+            nodes={node["key"]: node for node in row["memories"]},
+            mentions=mentions,
+            edges=_edges(row["edges"]),
         )
-        for found in chosen
-        for values in found.row["edges"] or ()
+
+
+def _found(values: Sequence[Any], contested: Container[str]) -> Found:
+    key, importance, confidence, updated_ms, vector_rank, vector_score, chunks, text_rank, text_score = values
+    return Found(
+        key=key,
+        importance=importance,
+        confidence=confidence,
+        updated_at=datetime.fromtimestamp(updated_ms / 1000, UTC),
+        contested=key in contested,
+        vector_rank=vector_rank,
+        vector_score=vector_score,
+        chunks=chunks or 0,
+        text_rank=text_rank,
+        text_score=text_score,
+    )
+
+
+def _edges(rows: Sequence[Sequence[Any]]) -> tuple[Edge, ...]:
+    """Each edge once, in a total order; both of its ends may have brought it."""
+    edges = {
+        uid: Edge(
+            uid=uid,
+            from_uid=from_uid,
+            to_uid=to_uid,
+            type=EdgeType(edge_type),
+            weight=weight,
+            created_at=created_at.to_native().astimezone(UTC),
+            reason=reason,
+            link_type=link_type,
+        )
+        for _, uid, from_uid, to_uid, edge_type, weight, created_at, reason, link_type in rows
     }
     return tuple(edges[uid] for uid in sorted(edges))
-
-
-def _found(row: neo4j.Record) -> Found:
-    return Found(
-        key=row["key"],
-        importance=row["importance"],
-        confidence=row["confidence"],
-        updated_at=datetime.fromtimestamp(row["updated_ms"] / 1000, UTC),
-        contested=row["contested"],
-        vector_rank=row["vector_rank"],
-        vector_score=row["vector_score"],
-        text_rank=row["text_rank"],
-        text_score=row["text_score"],
-        chunks=row["chunks"] or 0,
-        pending=row["pending"],
-        row=row,
-    )
 
 
 def _two(values: Sequence[str]) -> list[str]:
