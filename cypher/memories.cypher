@@ -3,7 +3,12 @@
 // parameters: space_keys
 UNWIND $space_keys AS key
 MATCH (m:Memory {key: key})
-RETURN m,
+RETURN m {
+  .*, search_text: null, search_context: null, space_token: null,
+  created_at: toString(m.created_at), updated_at: toString(m.updated_at), status_at: toString(m.status_at),
+  occurred_at: toString(m.occurred_at), valid_from: toString(m.valid_from), valid_until: toString(m.valid_until),
+  last_recalled_at: toString(m.last_recalled_at)
+} AS m,
        COLLECT { MATCH (m)-[:MENTIONS]->(e:Entity) RETURN [e.entity_key, e.label] ORDER BY e.entity_key } AS entities
 ORDER BY m.key;
 
@@ -12,7 +17,12 @@ ORDER BY m.key;
 // parameters: space_prefix, uid
 MATCH (m:Memory {uid: $uid})
 WHERE m.space STARTS WITH $space_prefix
-RETURN m,
+RETURN m {
+  .*, search_text: null, search_context: null, space_token: null,
+  created_at: toString(m.created_at), updated_at: toString(m.updated_at), status_at: toString(m.status_at),
+  occurred_at: toString(m.occurred_at), valid_from: toString(m.valid_from), valid_until: toString(m.valid_until),
+  last_recalled_at: toString(m.last_recalled_at)
+} AS m,
        COLLECT { MATCH (m)-[:MENTIONS]->(e:Entity) RETURN [e.entity_key, e.label] ORDER BY e.entity_key } AS entities
 ORDER BY m.key
 LIMIT 10;
@@ -35,7 +45,12 @@ CALL (space) {
   LIMIT $limit
 }
 WITH m ORDER BY m.created_at DESC, m.key DESC LIMIT $limit
-RETURN m,
+RETURN m {
+  .*, search_text: null, search_context: null, space_token: null,
+  created_at: toString(m.created_at), updated_at: toString(m.updated_at), status_at: toString(m.status_at),
+  occurred_at: toString(m.occurred_at), valid_from: toString(m.valid_from), valid_until: toString(m.valid_until),
+  last_recalled_at: toString(m.last_recalled_at)
+} AS m,
        COLLECT { MATCH (m)-[:MENTIONS]->(e:Entity) RETURN [e.entity_key, e.label] ORDER BY e.entity_key } AS entities
 ORDER BY m.created_at DESC, m.key DESC;
 

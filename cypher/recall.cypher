@@ -54,7 +54,12 @@ CALL () {
   WHERE p.space IN $spaces
   RETURN count(p) AS pending
 }
-RETURN rows, found[0..$payload] AS memories, contested, mentions, edges, pending;
+RETURN rows, [m IN found[0..$payload] | m {
+    .*, search_text: null, search_context: null, space_token: null,
+    created_at: toString(m.created_at), updated_at: toString(m.updated_at), status_at: toString(m.status_at),
+    occurred_at: toString(m.occurred_at), valid_from: toString(m.valid_from), valid_until: toString(m.valid_until),
+    last_recalled_at: toString(m.last_recalled_at)
+  }] AS memories, contested, mentions, edges, pending;
 
 // name: candidates_filtered
 // The same with the filters that the vector index knows; a range from '' to the last character filters nothing.
@@ -115,7 +120,12 @@ CALL () {
   WHERE p.space IN $spaces
   RETURN count(p) AS pending
 }
-RETURN rows, found[0..$payload] AS memories, contested, mentions, edges, pending;
+RETURN rows, [m IN found[0..$payload] | m {
+    .*, search_text: null, search_context: null, space_token: null,
+    created_at: toString(m.created_at), updated_at: toString(m.updated_at), status_at: toString(m.status_at),
+    occurred_at: toString(m.occurred_at), valid_from: toString(m.valid_from), valid_until: toString(m.valid_until),
+    last_recalled_at: toString(m.last_recalled_at)
+  }] AS memories, contested, mentions, edges, pending;
 
 // name: candidates_exact
 // The same with every filter: all matching memories are compared, none is left out by an approximate index.
@@ -177,4 +187,9 @@ CALL () {
   WHERE p.space IN $spaces
   RETURN count(p) AS pending
 }
-RETURN rows, found[0..$payload] AS memories, contested, mentions, edges, pending;
+RETURN rows, [m IN found[0..$payload] | m {
+    .*, search_text: null, search_context: null, space_token: null,
+    created_at: toString(m.created_at), updated_at: toString(m.updated_at), status_at: toString(m.status_at),
+    occurred_at: toString(m.occurred_at), valid_from: toString(m.valid_from), valid_until: toString(m.valid_until),
+    last_recalled_at: toString(m.last_recalled_at)
+  }] AS memories, contested, mentions, edges, pending;

@@ -40,18 +40,28 @@ UNWIND $space_keys AS key
 MATCH (m:Memory {key: key})
 SET m.version = m.version
 WITH m
-RETURN m,
+RETURN m {
+  .*, search_text: null, search_context: null, space_token: null,
+  created_at: toString(m.created_at), updated_at: toString(m.updated_at), status_at: toString(m.status_at),
+  occurred_at: toString(m.occurred_at), valid_from: toString(m.valid_from), valid_until: toString(m.valid_until),
+  last_recalled_at: toString(m.last_recalled_at)
+} AS m,
        COLLECT { MATCH (m)-[:MENTIONS]->(e:Entity) RETURN [e.entity_key, e.label] ORDER BY e.entity_key } AS entities
 ORDER BY m.key;
 
 // name: create_memories
-// Create memories with their type label and their chunks; each row's properties name its space.
-// parameters: space_rows
+// Create memories with their type label, their chunks and the claims that they take; each row's properties name its space.
+// parameters: now, space_rows
 CYPHER 25
 UNWIND $space_rows AS row
 CREATE (m:Memory:$(row.labels))
-SET m = row.properties
-FOREACH (chunk IN row.chunks | CREATE (c:Chunk)-[:OF]->(m) SET c = chunk);
+SET m = row.properties, m.created_at = $now, m.updated_at = $now
+FOREACH (chunk IN row.chunks | CREATE (c:Chunk)-[:OF]->(m) SET c = chunk)
+FOREACH (claim IN row.claims |
+  MERGE (k:ClaimKey {key: claim})
+    ON CREATE SET k.space = m.space
+  CREATE (k)-[:CLAIMS]->(m)
+);
 
 // name: change_memories
 // Set the properties and labels of memories, and what their chunks repeat of them.

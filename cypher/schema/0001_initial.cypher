@@ -1,6 +1,5 @@
 // Constraints and indexes of the first version.
 CREATE CONSTRAINT memory_key IF NOT EXISTS FOR (m:Memory) REQUIRE m.key IS UNIQUE;
-CREATE CONSTRAINT chunk_key IF NOT EXISTS FOR (c:Chunk) REQUIRE c.key IS UNIQUE;
 CREATE CONSTRAINT entity_key IF NOT EXISTS FOR (e:Entity) REQUIRE e.key IS UNIQUE;
 CREATE CONSTRAINT claim_key IF NOT EXISTS FOR (k:ClaimKey) REQUIRE k.key IS UNIQUE;
 CREATE CONSTRAINT revision_key IF NOT EXISTS FOR (r:Revision) REQUIRE r.key IS UNIQUE;
@@ -13,7 +12,6 @@ CREATE CONSTRAINT job_run_uid IF NOT EXISTS FOR (r:JobRun) REQUIRE r.uid IS UNIQ
 CREATE INDEX memory_listing IF NOT EXISTS FOR (m:Memory) ON (m.space, m.status, m.created_at);
 CREATE INDEX memory_uid IF NOT EXISTS FOR (m:Memory) ON (m.uid);
 CREATE INDEX memory_expiry IF NOT EXISTS FOR (m:Memory) ON (m.status, m.expires_at);
-CREATE INDEX memory_conversation IF NOT EXISTS FOR (m:Memory) ON (m.space, m.conversation_id);
 CREATE INDEX pending_space IF NOT EXISTS FOR (m:EmbedPending) ON (m.space, m.created_at);
 CREATE INDEX trace_created IF NOT EXISTS FOR (t:Trace) ON (t.created_at);
 CREATE INDEX job_run_job IF NOT EXISTS FOR (r:JobRun) ON (r.job, r.started_at);

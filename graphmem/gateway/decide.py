@@ -77,7 +77,10 @@ class _Draft:
     def claimed(self, claim: str) -> Memory | None:
         """The current memory behind a content or logical claim; one that is not active claims nothing."""
         memory = self.memories.get(self.claims.get(claim, ""))
-        return memory if memory and memory.status is Status.ACTIVE else None
+        if memory and memory.status is not Status.ACTIVE:
+            self.released.add(memory.key)
+            return None
+        return memory
 
     def claim(self, claim: str, memory: Memory) -> None:
         self.claims[claim] = self.new_claims[claim] = memory.key

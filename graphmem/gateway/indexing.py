@@ -26,11 +26,15 @@ def index_entry(memory: Memory, policy: IndexPolicy) -> IndexEntry:
     """The analysed fields: the text, the actor, and the context with date, speaker and neighbours."""
     when = memory.occurred_at
     date = f"{when.day} {_MONTHS[when.month - 1]} {when.year}" if when else ""
+    text = analyse(memory.content)
     own = leading_words(memory.content, policy.context_words)
+    around = (analyse(date), analyse(memory.actor or ""), analyse(memory.context or ""))
+    # words are analysed one by one, so the parts can be joined after it
+    own_terms = text if own == memory.content else analyse(own)
     return IndexEntry(
-        search_text=analyse(memory.content),
-        search_context=analyse(" \n ".join((date, memory.actor or "", own, memory.context or ""))),
-        search_actor=analyse(memory.actor or ""),
+        search_text=text,
+        search_context=" ".join(filter(None, (around[0], around[1], own_terms, around[2]))),
+        search_actor=around[1],
         space_token=memory_tokens(memory),
     )
 

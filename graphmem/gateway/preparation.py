@@ -97,9 +97,8 @@ class Preparation:
             return {}
         if len(vector) != self.embedder.dimensions:
             return {"embedding": [f"Must have {self.embedder.dimensions} numbers, has {len(vector)}."]}
-        # the sum of squares is nan or inf when a number is, and 0 when all are
-        total = sum(value * value for value in vector)
-        return {} if math.isfinite(total) and total > 0 else {"embedding": ["Must be finite numbers, not all zero."]}
+        length = math.hypot(*vector)  # nan or infinite when a number is, 0 when all are
+        return {} if math.isfinite(length) and length > 0 else {"embedding": ["Must be finite numbers, not all zero."]}
 
 
 def _wrong_path(source: Source, roots: Sequence[Path]) -> str | None:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-import neo4j
-
 from graphmem.model.edge import Edge, EdgeType
 from graphmem.model.memory import Memory
 from graphmem.ports import Vector
@@ -95,7 +93,7 @@ class Harvest:
 
     found: tuple[Found, ...]
     pending: int
-    nodes: Mapping[str, neo4j.graph.Node]
+    nodes: Mapping[str, Mapping[str, Any]]
     mentions: Mapping[str, Sequence[tuple[str, str]]]
     edges: tuple[Edge, ...]
 

@@ -3,12 +3,8 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from functools import cache
 from types import SimpleNamespace
 from typing import Any
-
-import neo4j
-from neomodel import StructuredNode
 
 from graphmem.model.caller import Caller, Role
 from graphmem.model.entity import EntityRef
@@ -19,11 +15,17 @@ from graphmem.model.tokens import NEVER_MS, epoch_ms
 from graphmem.store.schema import ApiKeyNode, JobRunNode, MemoryNode
 
 Properties = dict[str, Any]
+Stored = Mapping[str, Any]  # a node or its properties
+Described = Mapping[str, Any]  # name of a property → neomodel's object for it
+
+_MEMORY: Described = MemoryNode.defined_properties(aliases=False, rels=False)
+_API_KEY: Described = ApiKeyNode.defined_properties(aliases=False, rels=False)
+_JOB_RUN: Described = JobRunNode.defined_properties(aliases=False, rels=False)
 
 
-def memory_from_node(node: neo4j.graph.Node, entities: Iterable[Sequence[str]] = ()) -> Memory:
+def memory_from_node(node: Stored, entities: Iterable[Sequence[str]] = ()) -> Memory:
     """The memory of a node; ``entities`` are (key, label) pairs of what it mentions."""
-    values = _values(MemoryNode, node)
+    values = _values(_MEMORY, node)
     return Memory(
         uid=values.uid,
         space=space_from_key(values.space),
@@ -39,7 +41,7 @@ def memory_from_node(node: neo4j.graph.Node, entities: Iterable[Sequence[str]] =
         logical_key=values.logical_key,
         status=Status(values.status),
         status_reason=values.status_reason,
-        status_at=_utc(values.status_at),
+        status_at=values.status_at,
         pinned=bool(values.pinned),
         tags=tuple(values.tags or ()),
         metadata=json.loads(values.metadata or "{}"),
@@ -53,15 +55,15 @@ def memory_from_node(node: neo4j.graph.Node, entities: Iterable[Sequence[str]] =
             key=values.source_key,
         ),
         authority=Authority(values.authority),
-        occurred_at=_utc(values.occurred_at),
-        valid_from=_utc(values.valid_from),
-        valid_until=_utc(values.valid_until),
+        occurred_at=values.occurred_at,
+        valid_from=values.valid_from,
+        valid_until=values.valid_until,
         expires_at=_from_ms(values.expires_at),
-        created_at=_required(values.created_at),
-        updated_at=_required(values.updated_at),
+        created_at=values.created_at,
+        updated_at=values.updated_at,
         mention_count=values.mention_count,
         recall_count=values.recall_count,
-        last_recalled_at=_utc(values.last_recalled_at),
+        last_recalled_at=values.last_recalled_at,
         embedded=bool(values.embedded),
         version=values.version,
     )
@@ -128,29 +130,29 @@ def chunk_copies(memory: Memory) -> Properties:
     }
 
 
-def caller_from_node(node: neo4j.graph.Node) -> Caller:
+def caller_from_node(node: Stored) -> Caller:
     """Who the holder of an API key is."""
-    values = _values(ApiKeyNode, node)
+    values = _values(_API_KEY, node)
     return Caller(key_id=values.uid, tenant=values.tenant, role=Role(values.role), spaces=tuple(values.spaces or ()))
 
 
-def key_listing(node: neo4j.graph.Node) -> Mapping[str, object]:
+def key_listing(node: Stored) -> Mapping[str, object]:
     """What may be shown of an API key."""
-    values = _values(ApiKeyNode, node)
+    values = _values(_API_KEY, node)
     return {
         "id": values.uid,
         "name": values.name,
         "tenant": values.tenant,
         "role": values.role,
         "spaces": list(values.spaces or ()),
-        "created_at": _utc(values.created_at),
-        "revoked_at": _utc(values.revoked_at),
+        "created_at": values.created_at,
+        "revoked_at": values.revoked_at,
     }
 
 
-def job_run(node: neo4j.graph.Node) -> Mapping[str, object]:
+def job_run(node: Stored) -> Mapping[str, object]:
     """One run of a job as it is shown."""
-    values = _values(JobRunNode, node)
+    values = _values(_JOB_RUN, node)
     return {
         "uid": values.uid,
         "job": values.job,
@@ -158,36 +160,22 @@ def job_run(node: neo4j.graph.Node) -> Mapping[str, object]:
         "dry_run": bool(values.dry_run),
         "counts": json.loads(values.counts or "{}"),
         "error": values.error,
-        "started_at": _utc(values.started_at),
-        "finished_at": _utc(values.finished_at),
+        "started_at": values.started_at,
+        "finished_at": values.finished_at,
     }
 
 
-def _values(described: type[StructuredNode], node: neo4j.graph.Node) -> SimpleNamespace:
+def _values(described: Described, node: Stored) -> SimpleNamespace:
     """A node's properties as neomodel's own property objects read them; what is absent is None.
 
     ``StructuredNode.inflate`` does the same and then builds managers for every relation, which took ten times as
     long and was half of a recall.
     """
-    properties = _properties(described)
-    values: dict[str, Any] = dict.fromkeys(properties)
+    values: dict[str, Any] = dict.fromkeys(described)
     for name, value in node.items():
-        if name in properties:
-            values[name] = properties[name].inflate(value, node)
+        if value is not None and name in described:
+            values[name] = described[name].inflate(value, node)
     return SimpleNamespace(**values)
-
-
-@cache
-def _properties(described: type[StructuredNode]) -> Mapping[str, Any]:
-    return dict(described.defined_properties(aliases=False, rels=False))
-
-
-def _utc(moment: datetime | None) -> datetime | None:
-    return moment.astimezone(UTC) if moment is not None else None
-
-
-def _required(moment: datetime) -> datetime:
-    return moment.astimezone(UTC)
 
 
 def _from_ms(milliseconds: int) -> datetime | None:

@@ -1,6 +1,7 @@
 """The nodes as neomodel describes them. Cypher acts on them; no class leaves ``store/``."""
 
-from typing import ClassVar
+from datetime import UTC, datetime
+from typing import Any, ClassVar
 
 from neomodel import (
     ArrayProperty,
@@ -15,6 +16,19 @@ from neomodel import (
 )
 
 from graphmem.model.memory import MemoryType
+
+
+class UtcTimeProperty(DateTimeNeo4jFormatProperty):
+    """A native Neo4j time in UTC.
+
+    Our queries return times as ISO text where many come at once: the driver takes a tenth of a millisecond to
+    build each temporal value, the standard library less than a microsecond to read the text.
+    """
+
+    def inflate(self, value: Any, rethrow: bool = False) -> datetime:  # noqa: ANN401, ARG002, FBT001, FBT002 - neomodel's
+        """The moment of a stored value."""
+        moment: datetime = datetime.fromisoformat(value) if isinstance(value, str) else value.to_native()
+        return moment.astimezone(UTC)
 
 
 class MemoryNode(StructuredNode):
@@ -37,7 +51,7 @@ class MemoryNode(StructuredNode):
     logical_key = StringProperty()
     status = StringProperty(required=True)
     status_reason = StringProperty()
-    status_at = DateTimeNeo4jFormatProperty()
+    status_at = UtcTimeProperty()
     pinned = BooleanProperty()
     tags = ArrayProperty(StringProperty())
     metadata = StringProperty()
@@ -49,15 +63,15 @@ class MemoryNode(StructuredNode):
     step_id = StringProperty()
     captured_by = StringProperty()
     authority = StringProperty()
-    occurred_at = DateTimeNeo4jFormatProperty()
-    valid_from = DateTimeNeo4jFormatProperty()
-    valid_until = DateTimeNeo4jFormatProperty()
+    occurred_at = UtcTimeProperty()
+    valid_from = UtcTimeProperty()
+    valid_until = UtcTimeProperty()
     expires_at = IntegerProperty(required=True)
-    created_at = DateTimeNeo4jFormatProperty(required=True)
-    updated_at = DateTimeNeo4jFormatProperty(required=True)
+    created_at = UtcTimeProperty(required=True)
+    updated_at = UtcTimeProperty(required=True)
     mention_count = IntegerProperty()
     recall_count = IntegerProperty()
-    last_recalled_at = DateTimeNeo4jFormatProperty()
+    last_recalled_at = UtcTimeProperty()
     embedded = BooleanProperty()
     version = IntegerProperty()
     native = StringProperty()
@@ -101,7 +115,7 @@ class EntityNode(StructuredNode):
     type = StringProperty(required=True)
     label = StringProperty(required=True)
     aliases = ArrayProperty(StringProperty())
-    created_at = DateTimeNeo4jFormatProperty()
+    created_at = UtcTimeProperty()
 
 
 class ClaimKeyNode(StructuredNode):
@@ -125,7 +139,7 @@ class RevisionNode(StructuredNode):
     version = IntegerProperty(required=True)
     content = StringProperty(required=True)
     memory = StringProperty(required=True)
-    created_at = DateTimeNeo4jFormatProperty(required=True)
+    created_at = UtcTimeProperty(required=True)
 
 
 class ConversationNode(StructuredNode):
@@ -149,7 +163,7 @@ class TraceNode(StructuredNode):
     tenant = StringProperty(required=True)
     spaces = ArrayProperty(StringProperty())
     key_id = StringProperty()
-    created_at = DateTimeNeo4jFormatProperty(required=True)
+    created_at = UtcTimeProperty(required=True)
     events = StringProperty()
 
 
@@ -164,8 +178,8 @@ class ApiKeyNode(StructuredNode):
     tenant = StringProperty(required=True)
     role = StringProperty(required=True)
     spaces = ArrayProperty(StringProperty())
-    created_at = DateTimeNeo4jFormatProperty(required=True)
-    revoked_at = DateTimeNeo4jFormatProperty()
+    created_at = UtcTimeProperty(required=True)
+    revoked_at = UtcTimeProperty()
 
 
 class IdempotencyKeyNode(StructuredNode):
@@ -176,7 +190,7 @@ class IdempotencyKeyNode(StructuredNode):
     key = StringProperty(required=True)
     request_digest = StringProperty(required=True)
     answer = StringProperty()
-    expires_at = DateTimeNeo4jFormatProperty(required=True)
+    expires_at = UtcTimeProperty(required=True)
 
 
 class LeaseNode(StructuredNode):
@@ -186,7 +200,7 @@ class LeaseNode(StructuredNode):
 
     name = StringProperty(required=True)
     holder = StringProperty()
-    expires_at = DateTimeNeo4jFormatProperty()
+    expires_at = UtcTimeProperty()
 
 
 class JobRunNode(StructuredNode):
@@ -198,8 +212,8 @@ class JobRunNode(StructuredNode):
     job = StringProperty(required=True)
     status = StringProperty(required=True)
     dry_run = BooleanProperty()
-    started_at = DateTimeNeo4jFormatProperty(required=True)
-    finished_at = DateTimeNeo4jFormatProperty()
+    started_at = UtcTimeProperty(required=True)
+    finished_at = UtcTimeProperty()
     counts = StringProperty()
     error = StringProperty()
 

@@ -1,6 +1,7 @@
 """Writes: lock and read what a decision needs, then apply it, inside one transaction."""
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -15,6 +16,8 @@ from graphmem.store.connection import Transaction
 from graphmem.store.mapping import chunk_copies, memory_from_node, memory_labels, memory_properties
 
 Row = dict[str, Any]
+
+_CREATED = frozenset({"created_at", "updated_at"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -60,27 +63,31 @@ def read_state(transaction: Transaction, selection: Selection) -> GraphState:
 
 def apply_decision(transaction: Transaction, decision: Decision, enrichment: Enrichment, locked: Iterable[str]) -> None:
     """Carry a decision out; ``locked`` are the claim keys that were locked for it."""
-    steps: list[tuple[str, str, list[Any]]] = [
-        ("writes.save_revisions", "space_rows", [_revision_row(memory) for memory in decision.revisions]),
-        ("writes.release_claims", "space_keys", sorted(decision.released)),
-        ("writes.create_memories", "space_rows", [_created_row(m, decision, enrichment) for m in decision.created]),
-        ("writes.change_memories", "space_rows", [_changed_row(memory, enrichment) for memory in decision.changed]),
-        ("writes.replace_chunks", "space_rows", _replaced_chunks(decision, enrichment)),
-        ("writes.take_claims", "claims", _claim_rows(decision)),
-        ("writes.draw_edges", "space_rows", [_edge_row(memory, edge) for memory, edge in decision.edges]),
-        ("writes.unlink_turns", "space_rows", [{"earlier": a, "later": b} for a, b in decision.unlinked]),
-        ("writes.link_turns", "space_rows", [{"earlier": a, "later": b} for a, b in decision.links]),
-        (
-            "writes.set_last_turns",
-            "space_rows",
-            [{"conversation": c, "last": t} for c, t in decision.last_turns.items()],
-        ),
-        ("writes.drop_empty_claims", "claims", sorted(set(locked) - set(decision.claims))),
-    ]
-    for query, parameter, rows in steps:
-        if rows:
-            transaction.run(query, **{parameter: rows})
+    changed = [_changed_row(memory, enrichment) for memory in decision.changed]
+    edges = [_edge_row(memory, edge) for memory, edge in decision.edges]
+    _run(transaction, "writes.save_revisions", "space_rows", [_revision_row(memory) for memory in decision.revisions])
+    _run(transaction, "writes.release_claims", "space_keys", sorted(decision.released))
+    _create(transaction, decision, enrichment)
+    _run(transaction, "writes.change_memories", "space_rows", changed)
+    _run(transaction, "writes.replace_chunks", "space_rows", _replaced_chunks(decision, enrichment))
+    _run(transaction, "writes.take_claims", "claims", _claims_of_others(decision))
+    _run(transaction, "writes.draw_edges", "space_rows", edges)
+    _run(transaction, "writes.unlink_turns", "space_rows", _pairs(decision.unlinked))
+    _run(transaction, "writes.link_turns", "space_rows", _pairs(decision.links))
+    last_turns = [{"conversation": key, "last": turn} for key, turn in sorted(decision.last_turns.items())]
+    _run(transaction, "writes.set_last_turns", "space_rows", last_turns)
+    _run(transaction, "writes.drop_empty_claims", "claims", sorted(set(locked) - set(decision.claims)))
     _set_mentions(transaction, decision)
+
+
+def _run(transaction: Transaction, query: str, parameter: str, rows: Sequence[Any]) -> None:
+    """Run a query over rows, if there are any."""
+    if rows:
+        transaction.run(query, **{parameter: rows})
+
+
+def _pairs(links: Iterable[tuple[str, str]]) -> list[Row]:
+    return [{"earlier": earlier, "later": later} for earlier, later in links]
 
 
 def save_trace(transaction: Transaction, trace: TraceRecord) -> None:
@@ -116,12 +123,28 @@ def _in_space(key: str) -> Row:
     return {"key": key, "space": key.partition("|")[0]}
 
 
-def _created_row(memory: Memory, decision: Decision, enrichment: Enrichment) -> Row:
-    return {
-        "labels": memory_labels(memory),
-        "properties": memory_properties(memory) | dict(enrichment.index_fields(memory)),
-        "chunks": _chunk_rows(memory, decision, enrichment),
-    }
+def _create(transaction: Transaction, decision: Decision, enrichment: Enrichment) -> None:
+    """Create memories with what is theirs alone, in one query; all of a decision are created at one moment."""
+    if not decision.created:
+        return
+    claims: dict[str, list[str]] = defaultdict(list)
+    for claim, key in sorted(decision.claims.items()):
+        claims[key].append(claim)
+    rows = [
+        {
+            "labels": memory_labels(memory),
+            "properties": _timeless(memory) | dict(enrichment.index_fields(memory)),
+            "chunks": _chunk_rows(memory, decision, enrichment),
+            "claims": claims[memory.key],
+        }
+        for memory in decision.created
+    ]
+    transaction.run("writes.create_memories", now=decision.created[0].created_at, space_rows=rows)
+
+
+def _timeless(memory: Memory) -> Row:
+    """The properties without the moment of creation: encoding a time is what a batch would spend its time on."""
+    return {name: value for name, value in memory_properties(memory).items() if name not in _CREATED}
 
 
 def _changed_row(memory: Memory, enrichment: Enrichment) -> Row:
@@ -150,8 +173,10 @@ def _chunk_rows(memory: Memory, decision: Decision, enrichment: Enrichment) -> l
     ]
 
 
-def _claim_rows(decision: Decision) -> list[Row]:
-    return [_in_space(claim) | {"memory": key} for claim, key in sorted(decision.claims.items())]
+def _claims_of_others(decision: Decision) -> list[Row]:
+    """The claims that go to memories that were there before."""
+    created = {memory.key for memory in decision.created}
+    return [_in_space(claim) | {"memory": key} for claim, key in sorted(decision.claims.items()) if key not in created]
 
 
 def _edge_row(memory: Memory, edge: Edge) -> Row:

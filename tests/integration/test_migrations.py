@@ -49,7 +49,7 @@ def test_an_older_schema_says_how_to_apply():
         check_schema(SchemaState(version=0, embedder=None, dimensions=None), HashEmbedder())
 
 
-@pytest.mark.parametrize("node", [MemoryNode, ChunkNode, EntityNode, ClaimKeyNode, RevisionNode])
+@pytest.mark.parametrize("node", [MemoryNode, EntityNode, ClaimKeyNode, RevisionNode])
 def test_what_neomodel_describes_is_what_the_constraints_cover(connection, node):
     rows = connection.run_statement(
         "SHOW CONSTRAINTS YIELD labelsOrTypes, properties, type"
