@@ -1,0 +1,1 @@
+"""Benchmarks: quality, speed, memory and durability of a real service, asked over HTTP."""
