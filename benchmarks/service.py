@@ -37,7 +37,7 @@ class Service:
 
 
 @contextlib.contextmanager
-def running_service(*, heap: str = "512m", pagecache: str = "128m") -> Iterator[Service]:
+def running_service(*, heap: str | None = None, pagecache: str | None = None) -> Iterator[Service]:
     """Start a service of its own, and stop it and remove its data at the end."""
     with tempfile.TemporaryDirectory(prefix="graphmem-bench-", ignore_cleanup_errors=True) as folder:
         service = _start(Path(folder), heap=heap, pagecache=pagecache)
@@ -70,7 +70,7 @@ def is_ready(target: Target) -> bool:
     return statuses == {200}
 
 
-def _start(folder: Path, *, heap: str, pagecache: str) -> Service:
+def _start(folder: Path, *, heap: str | None, pagecache: str | None) -> Service:
     port, bolt_port, http_port = _free_ports(3)
     key = f"gm_{secrets.token_urlsafe(36)}"
     settings = {
@@ -80,9 +80,9 @@ def _start(folder: Path, *, heap: str, pagecache: str) -> Service:
         "GRAPHMEM_NEO4J_BOLT_PORT": str(bolt_port),
         "GRAPHMEM_NEO4J_HTTP_PORT": str(http_port),
         "GRAPHMEM_API_KEY": key,
-        "GRAPHMEM__NEO4J__HEAP": heap,
-        "GRAPHMEM__NEO4J__PAGECACHE": pagecache,
     }
+    sizes = {"GRAPHMEM__NEO4J__HEAP": heap, "GRAPHMEM__NEO4J__PAGECACHE": pagecache}
+    settings |= {name: size for name, size in sizes.items() if size}
     log_path = folder / "up.log"
     with log_path.open("wb") as log:
         process = subprocess.Popen(

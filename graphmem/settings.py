@@ -61,7 +61,7 @@ class Neo4jSettings:
     database: str = "neo4j"
     bolt_port: int = 7688
     http_port: int = 7475
-    heap: str = "512m"
+    heap: str = "384m"
     pagecache: str = "128m"
     jars_folder: Path | None = None
     maven_url: str | None = None

@@ -109,7 +109,8 @@ class Supervisor:
         child = GuardedProcess(
             (sys.executable, "-m", name),
             log_path=self._settings.server.data_dir / "logs" / f"{name}.log",
-            env=dict(os.environ),
+            # threads that embed would each get a malloc arena of their own, which never gives memory back
+            env={"MALLOC_ARENA_MAX": "2", **os.environ},
             grace_seconds=_CHILD_GRACE_SECONDS,
         )
         child.start()

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from graphmem.gateway.claims import content_claim
 from graphmem.gateway.decide import Item
 from graphmem.model.memory import Memory, MemoryType
 from graphmem.model.space import Space, SpaceKind
@@ -35,7 +36,9 @@ def a_request(content: str = "Ada likes tea.", **changes: Any) -> WriteRequest:
 
 def an_item(content: str = "Ada likes tea.", *, index: int = 0, **changes: Any) -> Item:
     """A request that passed the checks; its new memory would be called ``new-<index>``."""
-    return Item(index=index, request=a_request(content, **changes), space=ADA, new_uid=f"new-{index}")
+    request = a_request(content, **changes)
+    claim = content_claim(ADA, request.actor, request.content)
+    return Item(index=index, request=request, space=ADA, new_uid=f"new-{index}", content_claim=claim)
 
 
 def a_candidate(uid: str = "a", **changes: Any) -> Candidate:

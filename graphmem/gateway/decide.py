@@ -38,6 +38,7 @@ class Item:
     request: WriteRequest
     space: Space
     new_uid: str
+    content_claim: str  # of the request's own content; hashing a long text once is enough
     has_vectors: bool = True
 
     def key_of(self, uid: str) -> str:
@@ -152,7 +153,7 @@ def _apply(draft: _Draft, item: Item, policy: Policy) -> tuple[Outcome, Memory]:
     if request.logical_key and (existing := draft.claimed(logical_claim(item.space, request.logical_key))):
         return _same_key(draft, item, existing, policy)
     if not request.uid and request.dedupe is Dedupe.CONTENT:
-        existing = draft.claimed(content_claim(item.space, request.actor, request.content))
+        existing = draft.claimed(item.content_claim)
         if existing:
             return _reinforce(draft, item, existing, policy)
     return Outcome.CREATED, _create(draft, item, policy)
@@ -188,7 +189,7 @@ def _create(draft: _Draft, item: Item, policy: Policy) -> Memory:
     draft.created.add(memory.key)
     draft.memories[memory.key] = memory
     draft.vectors_of[memory.key] = item.index
-    for claim in _own_claims(memory, dedupe=request.dedupe, uid_given=request.uid is not None):
+    for claim in _own_claims(item, memory):
         draft.claim(claim, memory)
     if conversation := conversation_key(memory):
         behind = item.key_of(request.after) if request.after else None
@@ -246,7 +247,7 @@ def _revise(draft: _Draft, item: Item, existing: Memory, policy: Policy) -> tupl
 def _move_claims(draft: _Draft, item: Item, existing: Memory, memory: Memory) -> None:
     draft.released.add(existing.key)
     if memory.status is Status.ACTIVE:
-        for claim in _own_claims(memory, dedupe=item.request.dedupe, uid_given=item.request.uid is not None):
+        for claim in _own_claims(item, memory):
             if draft.claimed(claim) in (None, existing, memory):
                 draft.claim(claim, memory)
 
@@ -322,15 +323,17 @@ def _claims_of(item: Item) -> set[str]:
     if request.logical_key:
         claims.add(logical_claim(item.space, request.logical_key))
     if request.dedupe is Dedupe.CONTENT and not request.uid:
-        claims.add(content_claim(item.space, request.actor, request.content))
+        claims.add(item.content_claim)
     return claims
 
 
-def _own_claims(memory: Memory, *, dedupe: Dedupe, uid_given: bool) -> Iterable[str]:
+def _own_claims(item: Item, memory: Memory) -> Iterable[str]:
+    """The claims of a memory that has just got this item's content."""
     if memory.logical_key:
         yield logical_claim(memory.space, memory.logical_key)
-    if dedupe is Dedupe.CONTENT and not uid_given:
-        yield content_claim(memory.space, memory.actor, memory.content)
+    if item.request.dedupe is Dedupe.CONTENT and not item.request.uid:
+        same_actor = memory.actor == item.request.actor
+        yield item.content_claim if same_actor else content_claim(memory.space, memory.actor, memory.content)
 
 
 def _united(known: Sequence[EntityRef], said: Sequence[EntityRef], policy: Policy) -> tuple[EntityRef, ...]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from graphmem.errors import Forbidden, GraphmemError, InvalidInput, ModelUnavailable, PolicyRefused
+from graphmem.gateway.claims import content_claim
 from graphmem.gateway.decide import Item
 from graphmem.gateway.indexing import texts_to_embed
 from graphmem.gateway.screening import refusal
@@ -90,7 +91,14 @@ class Preparation:
             raise Forbidden
         if reason := refusal(request, self.policy.write):
             raise PolicyRefused(reason)
-        return Item(index=index, request=_normalised(request), space=space, new_uid=self.ids.new("memory"))
+        normal = _normalised(request)
+        return Item(
+            index=index,
+            request=normal,
+            space=space,
+            new_uid=self.ids.new("memory"),
+            content_claim=content_claim(space, normal.actor, normal.content),
+        )
 
     def _wrong_vector(self, vector: Sequence[float] | None) -> dict[str, list[str]]:
         if vector is None:

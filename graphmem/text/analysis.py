@@ -3,6 +3,7 @@
 The service analyses, not the database, so index and query always agree, in every script.
 """
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
@@ -17,6 +18,7 @@ _TOKEN = regex.compile(
     rf"(?P<paired>(?:{_PAIRED}\p{{M}}*)+)|(?P<word>(?:(?!{_PAIRED})[\p{{L}}\p{{M}}\p{{N}}])+)"
     r"|(?P<sign>\p{Extended_Pictographic})"
 )
+_ASCII_WORD = re.compile(r"[a-z0-9]+")
 _PAIR_UNIT = regex.compile(r"\P{M}\p{M}*")
 _LATIN_MARKS = regex.compile(r"[\u0300-\u036f]+")
 _FOLDED = str.maketrans({"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "\u0131": "i"})
@@ -43,7 +45,11 @@ def fold(text: str) -> str:
 
 def words(text: str) -> Iterator[str]:
     """The words of a text in order, folded but not stemmed; scripts without blanks come as pairs."""
-    for match in _TOKEN.finditer(fold(text)):
+    folded = fold(text)
+    if folded.isascii():  # ten times as fast, and most text is
+        yield from _ASCII_WORD.findall(folded)
+        return
+    for match in _TOKEN.finditer(folded):
         if match.lastgroup == "paired":
             yield from _pairs(match[0])
         else:

@@ -13,6 +13,8 @@ _EMPTY_LINES = re.compile(r"\n{3,}")
 _NOT_STORABLE = re.compile(r"[\x00\ud800-\udfff]")
 # what carries meaning beside letters and digits: C++, C#, 50%, -5
 _MEANINGFUL = r"(?<=[\p{L}\p{N}])[#%]|(?<![\p{L}\p{N}])-(?=\p{N})"
+_PLAIN = re.compile(r"[a-z0-9\s.,;:!?'\"()]*")
+_PLAIN_WORD = re.compile(r"[a-z0-9]+")
 _WORD_CHARS = regex.compile(rf"[\p{{L}}\p{{M}}\p{{N}}\p{{S}}]+|{_MEANINGFUL}")
 
 
@@ -35,6 +37,8 @@ def comparable(text: str) -> str:
     do the letters and symbols of every script.
     """
     folded = unicodedata.normalize("NFKC", text).lower()
+    if _PLAIN.fullmatch(folded):  # words, blanks and harmless punctuation: most text, and much faster
+        return " ".join(_PLAIN_WORD.findall(folded)) or folded.strip()
     kept: list[str] = []
     end = 0
     for match in _WORD_CHARS.finditer(folded):

@@ -1,3 +1,5 @@
+import re
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -36,6 +38,14 @@ def test_a_text_of_punctuation_alone_is_compared_as_it_is():
 
 def test_the_stored_form_keeps_line_breaks_and_folds_blanks():
     assert "a b\nc\n\nd" == normalise("  a\t b\x07 \r\nc\n\n\n\n d ")
+
+
+@given(st.text(alphabet="ab1 .,;:!?'\"()\n\t"))
+def test_plain_text_takes_a_shorter_way_to_the_same_form(text):
+    words = re.findall(r"[a-z0-9]+", text)
+
+    assert (" ".join(words) or text.strip()) == comparable(text)
+    assert " ".join([*words, "ü"]) == comparable(f"{text} ü")
 
 
 @given(st.text())
