@@ -86,15 +86,14 @@ class Supervisor:
         if self._settings.neo4j.uri is None:
             click.echo("Starting Neo4j …", err=True)
             self._server = embedded_server(self._settings)
-            for name in ("api", "jobs"):
-                self._spawn(name)  # they load while Neo4j starts, and wait for it
+            self._spawn("api")  # it loads while Neo4j starts, and waits for it
             self._server.start()
         self._check_stop()
         self._prepare(key)
-        for name in ("api", "jobs"):
-            if name not in self._children:
-                self._spawn(name)
+        if "api" not in self._children:
+            self._spawn("api")
         self._wait_ready()
+        self._spawn("jobs")  # last: nobody waits for it, and the start is short of processor time
 
     def _prepare(self, key: str) -> None:
         connection = connect(self._settings)

@@ -61,6 +61,11 @@ def apply_migrations(connection: Connection, *, embedder: Embedder, clock: Clock
         SchemaMismatch: the database is newer than this version, or has vectors of another embedder.
     """
     bootstrap, *numbered = load_migrations()
+    state = schema_state(connection)
+    check_schema(state, embedder, applying=True)
+    if state.version == numbered[-1].number:
+        _wait_online(connection)
+        return state
     _run(connection, bootstrap, {})
     with waited_lease(
         connection, _LEASE, holder=holder, clock=clock, seconds=_LEASE_SECONDS, wait_seconds=_LEASE_SECONDS
