@@ -11,7 +11,7 @@ from api.parsing import JsonBlueprint
 from api.schemas.common import RequestSchema, Text, iso
 from api.service import service
 from graphmem.errors import Forbidden
-from graphmem.model.caller import Role
+from graphmem.model.caller import Role, is_pattern
 from graphmem.model.space import SpaceKind, is_tenant_name
 from graphmem.store.keys import FIRST_TENANT
 
@@ -19,8 +19,7 @@ blueprint = JsonBlueprint("admin", __name__, url_prefix="/v1/admin", description
 
 
 def _check_pattern(pattern: str) -> None:
-    kind = pattern.partition(":")[0]
-    if pattern != "*" and (":" not in pattern or kind not in set(SpaceKind)):
+    if not is_pattern(pattern):
         message = f"Must be * or kind:owner with * as a wild card; the kinds are {', '.join(SpaceKind)}."
         raise ValidationError(message)
 
@@ -82,6 +81,9 @@ class KeysView(MethodView):
         tenant = values.get("tenant", g.caller.tenant)
         if g.caller.tenant not in {tenant, FIRST_TENANT}:
             raise Forbidden
+        if not g.caller.may_grant(values["spaces"]):
+            message = "A key cannot be given spaces that your own key does not have."
+            raise Forbidden(message)
         made = service().keys.create(name=values["name"], role=values["role"], tenant=tenant, spaces=values["spaces"])
         response = jsonify(_view(made))
         response.status_code = 201

@@ -3,7 +3,7 @@
 import base64
 import binascii
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from graphmem.errors import InvalidInput
 from graphmem.model.space import Space
@@ -25,9 +25,9 @@ def place_of(cursor: str, spaces: Sequence[Space]) -> Place:
     try:
         text = base64.urlsafe_b64decode(cursor.encode() + b"=" * (-len(cursor) % 4)).decode()
         moment, _, key = text.partition(" ")
-        place = Place(created_at=datetime.fromisoformat(moment), key=key)
-        ours = place.created_at.tzinfo is not None and key.partition("|")[0] in {space.key for space in spaces}
-    except (ValueError, binascii.Error):
+        place = Place(created_at=datetime.fromisoformat(moment).astimezone(UTC), key=key)
+        ours = key.partition("|")[0] in {space.key for space in spaces}
+    except (ValueError, OverflowError, binascii.Error):
         ours = False
     if not ours:
         raise InvalidInput({"cursor": ["Must be the next_cursor of a list of the same spaces."]})

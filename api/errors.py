@@ -4,6 +4,7 @@ import json
 import logging
 from collections.abc import Mapping
 from http import HTTPStatus
+from traceback import format_tb
 from typing import Any
 
 from flask import Flask, Response, g
@@ -32,7 +33,7 @@ STATUSES: Mapping[type[Exception], HTTPStatus] = {
     errors.GraphmemError: HTTPStatus.INTERNAL_SERVER_ERROR,
 }
 _WHOLE = "body"  # the path of a problem of the whole body
-_HTTP_CODES = {
+HTTP_CODES = {
     400: ("malformed", "The body is not valid JSON, or the request is not well formed."),
     404: ("not_found", "There is nothing at this address."),
     405: ("method_not_allowed", "This address does not take that method."),
@@ -66,7 +67,7 @@ def register_error_handlers(app: Flask) -> None:
 def http_error_response(error: HTTPException) -> Response:
     """The one body for an error that Flask, werkzeug or flask-smorest raised."""
     status = error.code or 500
-    code, message = _HTTP_CODES.get(status, ("internal", "Something went wrong inside the service."))
+    code, message = HTTP_CODES.get(status, ("internal", "Something went wrong inside the service."))
     messages = (getattr(error, "data", None) or {}).get("messages")
     fields = _without_location(messages) if status == HTTPStatus.UNPROCESSABLE_ENTITY and messages else None
     if fields:
@@ -150,7 +151,7 @@ def _handle_any(error: Exception) -> Response:
     if isinstance(error, HTTPException):
         return http_error_response(error)
     # the text of a driver error may hold a query with its parameters: only the kind is logged
-    log.error("internal error: %s", type(error).__name__, exc_info=error)
+    log.error("internal error: %s at\n%s", type(error).__name__, "".join(format_tb(error.__traceback__)))
     return error_response(500, "internal", _internal_message())
 
 

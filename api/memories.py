@@ -33,7 +33,7 @@ from graphmem.errors import Conflict, Forbidden, GraphmemError, InvalidInput, No
 from graphmem.gateway.validation import is_uid
 from graphmem.model.caller import Role
 from graphmem.model.entity import entity_key
-from graphmem.model.memory import Memory
+from graphmem.model.memory import Memory, memory_key
 from graphmem.model.space import Space, parse_space
 from graphmem.model.writing import IdempotencyKey, Outcome, WriteReport, WriteRequest, WriteResult
 from graphmem.recall.recall import readable_spaces
@@ -61,7 +61,7 @@ class MemoriesView(MethodView):
     @blueprint.response(200, MemoryList)
     def get(self, query: dict[str, Any]) -> Response:
         """List memories, newest first."""
-        spaces = readable_spaces(query["space"], g.caller)
+        spaces = readable_spaces(query["space"], g.caller, field="space")
         page = service().memories.page(
             MemoryFilter(
                 spaces=spaces,
@@ -173,6 +173,7 @@ def _idempotency_key() -> IdempotencyKey | None:
     return IdempotencyKey(
         key=f"{g.caller.tenant}|{g.caller.key_id}|{request.path}|{sent}",
         request_digest=hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest(),
+        created_at=service().clock.now(),
         expires_at=service().clock.now() + _KEEP_ANSWERS,
     )
 
@@ -181,11 +182,12 @@ def _found(uid: str, space_name: str | None) -> Memory:
     """The memory of a uid, if this key may read it; that it exists elsewhere is not said."""
     if not is_uid(uid):
         raise NotFound
-    found = [
-        memory
-        for memory in service().memories.by_uid(g.caller.tenant, uid)
-        if g.caller.may_see(memory.space) and (space_name is None or memory.space in _spaces(space_name))
-    ]
+    if space_name is not None:
+        keys = [memory_key(space, uid) for space in _spaces(space_name)]
+        found = list(service().memories.by_key(keys).values())
+    else:
+        everywhere = service().memories.by_uid(g.caller.tenant, uid)
+        found = [memory for memory in everywhere if g.caller.may_see(memory.space)]
     if not found:
         raise NotFound
     if len(found) > 1:

@@ -36,7 +36,7 @@ class _Server(BaseApplication):  # type: ignore[misc]
             "threads": server.threads,
             "keepalive": _KEEP_ALIVE_SECONDS,
             "graceful_timeout": _GRACE_SECONDS,
-            "timeout": 60,
+            "timeout": 240,  # longer than a worker may wait for the database
             "loglevel": "warning",
             "proc_name": "graphmem-api",
         }

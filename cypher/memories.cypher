@@ -25,7 +25,7 @@ RETURN m {
 } AS m,
        COLLECT { MATCH (m)-[:MENTIONS]->(e:Entity) RETURN [e.entity_key, e.label] ORDER BY e.entity_key } AS entities
 ORDER BY m.key
-LIMIT 10;
+LIMIT 1000;
 
 // name: list
 // One page of the memories of some spaces, newest first, behind the place that the last page ended at.

@@ -42,17 +42,17 @@ REMOVE l.holder, l.expires_at;
 
 // name: lock_idempotency_key
 // Take the lock of a caller's retry key and return what was answered to it before, if anything.
-// parameters: expires_at, key, request_digest
+// parameters: expires_at, key, now, request_digest
 MERGE (i:IdempotencyKey {key: $key})
   ON CREATE SET i.request_digest = $request_digest, i.expires_at = $expires_at
 SET i.locked = true
-RETURN i.request_digest AS request_digest, i.answer AS answer;
+RETURN i.request_digest AS request_digest, CASE WHEN i.expires_at > $now THEN i.answer END AS answer;
 
 // name: save_idempotent_answer
 // Keep what was answered to a retry key.
-// parameters: answer, key, request_digest
+// parameters: answer, expires_at, key, request_digest
 MATCH (i:IdempotencyKey {key: $key})
-SET i.answer = $answer, i.request_digest = $request_digest;
+SET i.answer = $answer, i.request_digest = $request_digest, i.expires_at = $expires_at;
 
 // name: forget_idempotency_keys
 // Remove retry keys whose time has passed, at most $limit.

@@ -34,11 +34,13 @@ RETURN m.key AS key, p.key AS previous
 ORDER BY key;
 
 // name: lock_memories
-// Take the locks of memories, in order, and return them as they then are.
+// Take the locks of memories, in order, and return them as they then are. The mark that takes the lock must not
+// be read from the memory: it would be read before the lock is ours.
 // parameters: space_keys
 UNWIND $space_keys AS key
 MATCH (m:Memory {key: key})
-SET m.version = m.version
+SET m.locked = true
+REMOVE m.locked
 WITH m
 RETURN m {
   .*, search_text: null, search_context: null, space_token: null,

@@ -12,7 +12,7 @@ from graphmem.adapters.clock import SystemClock
 from graphmem.adapters.embedded_neo4j import EmbeddedNeo4j, EmbeddedOptions, attach
 from graphmem.adapters.embedders import build_embedder
 from graphmem.adapters.ids import TimeOrderedIds
-from graphmem.errors import SchemaMismatch, StoreUnavailable
+from graphmem.errors import GraphmemError, StoreUnavailable
 from graphmem.gateway.gateway import Gateway
 from graphmem.model.policy import Policy, WritePolicy
 from graphmem.ports import Clock, Embedder, IdSource
@@ -70,28 +70,37 @@ def connect(settings: Settings) -> Connection:
 
 
 def connect_when_ready(settings: Settings, embedder: Embedder, *, wait_seconds: float = 180.0) -> Connection:
-    """The connection, as soon as the database answers and its schema fits; it may still be starting.
+    """The connection, as soon as the database answers and its schema was prepared; it may still be starting.
 
     Raises:
-        GraphmemError: what was in the way when the time was over.
+        SchemaMismatch: the schema or the embedder does not fit; waiting would not help.
+        StoreUnavailable: the database did not answer, or was not prepared, in time.
     """
     deadline = time.monotonic() + wait_seconds
     while True:
+        is_last = time.monotonic() > deadline
         try:
             connection = connect(settings)
-        except StoreUnavailable:
-            if time.monotonic() > deadline:
-                raise
-        else:
-            try:
-                check_schema(schema_state(connection), embedder)
-            except (StoreUnavailable, SchemaMismatch):
-                connection.close()
-                if time.monotonic() > deadline:
-                    raise
-            else:
+            if _is_prepared(connection, embedder, is_last=is_last):
                 return connection
+        except StoreUnavailable:
+            if is_last:
+                raise
         time.sleep(_RETRY_SECONDS)
+
+
+def _is_prepared(connection: Connection, embedder: Embedder, *, is_last: bool) -> bool:
+    """Whether the schema was prepared; a connection that cannot be used is closed."""
+    try:
+        state = schema_state(connection)
+        if state.version or is_last:
+            check_schema(state, embedder)
+            return True
+    except GraphmemError:
+        connection.close()
+        raise
+    connection.close()
+    return False
 
 
 def build(

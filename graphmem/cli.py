@@ -12,13 +12,15 @@ from rich.console import Console
 from rich.table import Table
 
 from graphmem import __version__
-from graphmem.bootstrap import admin_key, build, connect, database, embedder_of
+from graphmem.bootstrap import Graphmem, admin_key, build, connect, database, embedder_of
 from graphmem.errors import GraphmemError, InvalidInput
 from graphmem.logs import set_up_logs
-from graphmem.model.caller import Caller, Role
+from graphmem.model.caller import Caller, Role, is_pattern
+from graphmem.model.space import is_tenant_name
 from graphmem.model.writing import WriteRequest
 from graphmem.recall.request import RankerName, RecallRequest
 from graphmem.settings import Settings, load_settings
+from graphmem.store.connection import Connection
 from graphmem.store.keys import FIRST_TENANT
 from graphmem.store.migrations import apply_migrations, check_schema, schema_state
 from graphmem.supervisor import Supervisor
@@ -165,6 +167,12 @@ def keys() -> None:
 @_logged
 def keys_create(settings: Settings, name: str, role: str, spaces: tuple[str, ...], tenant: str, output: str) -> None:
     """Make an API key; it is shown this once."""
+    wrong = {
+        "tenant": [] if is_tenant_name(tenant) else ["Must be 1 to 128 characters without blanks or / : |."],
+        "space": [f"{pattern} is neither * nor kind:owner." for pattern in spaces if not is_pattern(pattern)],
+    }
+    if any(wrong.values()):
+        raise InvalidInput({name: texts for name, texts in wrong.items() if texts})
     with database(settings) as connection:
         made = build(settings, connection).keys.create(name=name, role=Role(role), tenant=tenant, spaces=spaces)
     _show([made], output)
@@ -203,7 +211,7 @@ def add(settings: Settings, space: str, content: str, output: str) -> None:
     """Add a memory; - reads the content from standard input."""
     text = sys.stdin.read() if content == "-" else content
     with database(settings) as connection:
-        report = build(settings, connection).gateway.write(
+        report = _checked_service(settings, connection).gateway.write(
             [WriteRequest(space=space, content=text, given=frozenset({"space", "content"}))], caller=_operator()
         )
     result = report.results[0]
@@ -224,7 +232,7 @@ def recall(settings: Settings, space: str, query: str, limit: int, ranker: str |
     """Recall memories of a space."""
     request = RecallRequest(spaces=[space], query=query, limit=limit, ranker=RankerName(ranker) if ranker else None)
     with database(settings) as connection:
-        bundle = build(settings, connection).recall.recall(request, caller=_operator())
+        bundle = _checked_service(settings, connection).recall.recall(request, caller=_operator())
     _show(
         [{"score": item.score, "uid": item.memory.uid, "content": item.memory.content} for item in bundle.items], output
     )
@@ -238,6 +246,17 @@ def demo(settings: Settings) -> None:
 
     set_up_logs("error")
     run_demo(settings, Console())
+
+
+def _checked_service(settings: Settings, connection: Connection) -> Graphmem:
+    """The service, if the schema and the embedder of the database fit.
+
+    Raises:
+        SchemaMismatch: they do not.
+    """
+    graphmem = build(settings, connection)
+    check_schema(schema_state(connection), graphmem.embedder)
+    return graphmem
 
 
 def _operator() -> Caller:

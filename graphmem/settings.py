@@ -15,7 +15,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields, post_load, valid
 from graphmem.errors import SettingsError
 
 _PREFIX = "GRAPHMEM_"
-_SHORT_NAMES = {
+SHORT_NAMES = {
     "HOST": "server.host",
     "PORT": "server.port",
     "DATA_DIR": "server.data_dir",
@@ -225,7 +225,7 @@ def _add_environment(values: dict[str, Any], environment: Mapping[str, str]) -> 
         short = name.removeprefix(_PREFIX)
         if short in _OTHER_NAMES:
             continue
-        path = _SHORT_NAMES.get(short) or (short[1:].lower().replace("__", ".") if short.startswith("_") else "")
+        path = SHORT_NAMES.get(short) or (short[1:].lower().replace("__", ".") if short.startswith("_") else "")
         section, dot, key = path.partition(".")
         if not dot or "." in key:
             problems.append(f"{name}: is not a setting.")

@@ -43,6 +43,7 @@ _READY_SECONDS = 180.0
 _POLL_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 30.0
 _CHILD_GRACE_SECONDS = 12.0
+_STEADY_SECONDS = 60.0  # a child that lives so long may die again without a pause
 
 
 class Supervisor:
@@ -54,6 +55,7 @@ class Supervisor:
         self._children: dict[str, GuardedProcess] = {}
         self._pauses: dict[str, float] = {}
         self._stop = threading.Event()
+        self._is_starting = True
 
     def run(self) -> None:
         """Start everything, say where it is, keep it running until a signal comes, stop everything.
@@ -65,6 +67,7 @@ class Supervisor:
             signal.signal(number, self._on_signal)
         try:
             self._start()
+            self._is_starting = False
             self._announce()
             while not self._stop.wait(_POLL_SECONDS):
                 self._revive()
@@ -78,6 +81,8 @@ class Supervisor:
             return  # already stopping: let it finish
         self._stop.set()
         log.info("signal %s", signal.Signals(number).name)
+        if self._is_starting:
+            raise _StoppedError  # not even a download is waited for
 
     def _start(self) -> None:
         check_port(self._settings.server.port)
@@ -90,8 +95,8 @@ class Supervisor:
             self._server.start()
         self._check_stop()
         self._prepare(key)
-        if "api" not in self._children:
-            self._spawn("api")
+        if "api" not in self._children or self._children["api"].poll() is not None:
+            self._spawn("api")  # a first download may take longer than it waits
         self._wait_ready()
         self._spawn("jobs")  # last: nobody waits for it, and the start is short of processor time
 
@@ -158,7 +163,9 @@ class Supervisor:
         except GraphmemError as error:
             log.error("%s could not be started: %s", name, error.message)  # noqa: TRY400 - one sentence says it
         else:
-            threading.Timer(60.0, self._pauses.pop, (name, None)).start()
+            timer = threading.Timer(_STEADY_SECONDS, self._pauses.pop, (name, None))
+            timer.daemon = True
+            timer.start()
 
     def _stop_all(self) -> None:
         for name in ("api", "jobs"):

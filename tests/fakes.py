@@ -42,12 +42,15 @@ class BreakableEmbedder:
     def __init__(self) -> None:
         self._inner = HashEmbedder()
         self.is_broken = False
+        self.refuses: str | None = None  # a part of texts that it never takes
         self.name = self._inner.name
         self.dimensions = self._inner.dimensions
 
     def embed(self, texts: Sequence[str]) -> list[Vector]:
         """Vectors, or ModelUnavailable."""
         self._check()
+        if self.refuses and any(self.refuses in text for text in texts):
+            raise ModelUnavailable
         return self._inner.embed(texts)
 
     def embed_query(self, text: str) -> Vector:

@@ -47,6 +47,16 @@ class Text(fields.String):
         return text
 
 
+class Number(fields.Float):
+    """A JSON number; a text that looks like one is refused."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> float:  # noqa: ANN401
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.make_error("invalid", input=value)
+        number: float = super()._deserialize(value, attr, data, **options)
+        return number
+
+
 class EntityField(fields.Field[EntityRef]):
     """An entity: ``"person:john_doe"`` or ``{"key": …, "label": …}``."""
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, pre_load, validate, validates_schema
 
-from api.schemas.common import EntityField, RequestSchema, Text, UtcDateTime, VectorField, iso
+from api.schemas.common import EntityField, Number, RequestSchema, Text, UtcDateTime, VectorField, iso
 from graphmem.gateway.validation import problems
 from graphmem.model.memory import Authority, Memory, MemoryType, Status
 from graphmem.model.policy import WritePolicy
@@ -40,7 +40,7 @@ class MemoryRequest(RequestSchema):
     actor = fields.String()
     context = fields.String()
     importance = fields.Integer(strict=True, metadata={"minimum": 0, "maximum": 100})
-    confidence = fields.Float(metadata={"minimum": 0, "maximum": 1})
+    confidence = Number(metadata={"minimum": 0, "maximum": 1})
     entities = fields.List(EntityField(metadata={"example": "person:ada"}))
     logical_key = fields.String()
     on_same_key = fields.Enum(OnSameKey, by_value=True)

@@ -4,7 +4,7 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from api.schemas.common import RequestSchema, Text, iso
+from api.schemas.common import Number, RequestSchema, Text, iso
 from api.schemas.memories import MemoryAnswer, memory_view
 from graphmem.model.edge import Edge
 from graphmem.model.memory import MemoryType
@@ -45,7 +45,7 @@ class RecallBody(RequestSchema):
     conversation_id = Text(load_default=None, allow_none=True, validate=validate.Length(1, 512))
     include_superseded = fields.Boolean(truthy={True}, falsy={False}, load_default=False)
     include_archived = fields.Boolean(truthy={True}, falsy={False}, load_default=False)
-    min_score = fields.Float(load_default=0.0, validate=validate.Range(0, 1))
+    min_score = Number(load_default=0.0, validate=validate.Range(0, 1))
     explain = fields.Boolean(truthy={True}, falsy={False}, load_default=False)
 
 

@@ -91,8 +91,8 @@ class FastEmbedder:
 def _guarded(embed: Any, texts: Any, **options: Any) -> list[Any]:  # noqa: ANN401 - fastembed's methods
     try:
         return list(embed(texts, **options))
-    except (RuntimeError, ValueError, OSError) as error:
-        msg = "The embedding model failed."
+    except Exception as error:  # the runtime's errors have no base class of their own
+        msg = f"The embedding model failed: {type(error).__name__}."
         raise ModelUnavailable(msg) from error
 
 
@@ -223,6 +223,9 @@ class OpenAIEmbedder:
         except OpenAIError as error:
             msg = f"The embedding model does not answer: {type(error).__name__}."
             raise ModelUnavailable(msg) from error
+        if len(answer.data) != len(texts):
+            msg = f"The embedding model gave {len(answer.data)} vectors for {len(texts)} texts."
+            raise ModelUnavailable(msg)
         return [tuple(entry.embedding) for entry in sorted(answer.data, key=lambda entry: entry.index)]
 
 

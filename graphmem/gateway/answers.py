@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from graphmem.errors import Forbidden, GraphmemError, InvalidInput, PolicyRefused
+from graphmem.errors import Conflict, Forbidden, GraphmemError, InvalidInput, PolicyRefused
 from graphmem.model.memory import Memory
 from graphmem.model.writing import Outcome, WriteReport, WriteResult
 
@@ -65,4 +65,5 @@ def _error(entry: Mapping[str, Any]) -> GraphmemError:
         case PolicyRefused.code:
             return PolicyRefused(entry["reason"], entry["message"])
         case _:
-            return Forbidden(entry["message"])
+            kind = Conflict if entry["code"] == Conflict.code else Forbidden
+            return kind(entry["message"])

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from graphmem.errors import GraphmemError, InvalidInput
+from graphmem.errors import Conflict, GraphmemError, InvalidInput
 from graphmem.gateway.claims import content_claim, logical_claim, source_claim
 from graphmem.gateway.conversation import Chain, conversation_key, with_built_context
 from graphmem.model.edge import Edge, EdgeType
@@ -78,7 +78,7 @@ class _Draft:
     def claimed(self, claim: str) -> Memory | None:
         """The current memory behind a content or logical claim; one that is not active claims nothing."""
         memory = self.memories.get(self.claims.get(claim, ""))
-        if memory and memory.status is not Status.ACTIVE:
+        if memory and not _is_current(memory, self.now):
             self.released.add(memory.key)
             return None
         return memory
@@ -132,8 +132,12 @@ def decide(state: GraphState, items: Sequence[Item], *, policy: Policy, now: dat
 def _decide_item(draft: _Draft, item: Item, policy: Policy) -> WriteResult:
     try:
         _check_references(draft, item)
-    except GraphmemError as error:
+        return _accepted(draft, item, policy)
+    except GraphmemError as error:  # raised before anything of the draft was changed
         return WriteResult(index=item.index, outcome=Outcome.REFUSED, error=error)
+
+
+def _accepted(draft: _Draft, item: Item, policy: Policy) -> WriteResult:
     request = item.request
     source = source_claim(item.space, request.source.key) if request.source.key else None
     if source and source in draft.claims:
@@ -141,8 +145,8 @@ def _decide_item(draft: _Draft, item: Item, policy: Policy) -> WriteResult:
     outcome, memory = _apply(draft, item, policy)
     if source:
         draft.claim(source, memory)
-    if outcome is not Outcome.UNCHANGED and _connect(draft, item, memory):
-        outcome = Outcome.SUPERSEDED if outcome is Outcome.CREATED else outcome
+    if _connect(draft, item, memory) and outcome is Outcome.CREATED:
+        outcome = Outcome.SUPERSEDED
     return WriteResult(index=item.index, outcome=outcome, memory=memory)
 
 
@@ -154,7 +158,8 @@ def _apply(draft: _Draft, item: Item, policy: Policy) -> tuple[Outcome, Memory]:
         return _same_key(draft, item, existing, policy)
     if not request.uid and request.dedupe is Dedupe.CONTENT:
         existing = draft.claimed(item.content_claim)
-        if existing:
+        # the same words under another logical key are another claim: "yes" to mail is not "yes" to calls
+        if existing and request.logical_key in {None, existing.logical_key or request.logical_key}:
             return _reinforce(draft, item, existing, policy)
     return Outcome.CREATED, _create(draft, item, policy)
 
@@ -167,12 +172,12 @@ def _same_key(draft: _Draft, item: Item, existing: Memory, policy: Policy) -> tu
         return _reinforce(draft, item, existing, policy)
     if item.request.on_same_key is OnSameKey.REVISE:
         return _revise(draft, item, existing, policy)
-    memory = _create(draft, item, policy)
+    memory = _create(draft, item, policy, instead_of=existing)
     _supersede(draft, memory, existing)
     return Outcome.SUPERSEDED, memory
 
 
-def _create(draft: _Draft, item: Item, policy: Policy) -> Memory:
+def _create(draft: _Draft, item: Item, policy: Policy, *, instead_of: Memory | None = None) -> Memory:
     request = item.request
     memory = Memory(
         uid=request.uid or item.new_uid,
@@ -190,7 +195,8 @@ def _create(draft: _Draft, item: Item, policy: Policy) -> Memory:
     draft.memories[memory.key] = memory
     draft.vectors_of[memory.key] = item.index
     for claim in _own_claims(item, memory):
-        draft.claim(claim, memory)
+        if draft.claimed(claim) in (None, instead_of):
+            draft.claim(claim, memory)
     if conversation := conversation_key(memory):
         behind = item.key_of(request.after) if request.after else None
         draft.stale_contexts |= draft.chain.insert(memory.key, conversation, behind)
@@ -204,10 +210,13 @@ def _reinforce(draft: _Draft, item: Item, existing: Memory, policy: Policy) -> t
         mention_count=existing.mention_count + 1,
         importance=max(existing.importance, request.importance if "importance" in request.given else 0),
         entities=_united(existing.entities, request.entities, policy),
+        logical_key=existing.logical_key or request.logical_key,
         updated_at=draft.now,
         version=existing.version + 1,
     )
     draft.put(memory)
+    if memory.logical_key and not existing.logical_key:
+        draft.claim(logical_claim(memory.space, memory.logical_key), memory)
     return Outcome.REINFORCED, memory
 
 
@@ -215,7 +224,7 @@ def _revise(draft: _Draft, item: Item, existing: Memory, policy: Policy) -> tupl
     """Replace what the request speaks of; a change that changes nothing writes nothing."""
     request = item.request
     given = {name: getattr(request, name) for name in _KEPT_FIELDS if name in request.given}
-    if request.entities:
+    if {ref.key for ref in request.entities} - {ref.key for ref in existing.entities}:
         given["entities"] = _united((), request.entities, policy)
     if request.content != existing.content:
         given |= {"content": request.content, "summary": shorten(request.content, policy.write.summary_max_chars)}
@@ -224,8 +233,9 @@ def _revise(draft: _Draft, item: Item, existing: Memory, policy: Policy) -> tupl
     if "context" in given:
         given["context_built"] = False
     memory = replace(existing, **given)
-    if memory == existing:
+    if memory == existing and _is_current(existing, draft.now):
         return Outcome.UNCHANGED, existing
+    memory = _current_again(memory, draft.now)
     re_embed = (memory.content, memory.actor) != (existing.content, existing.actor)
     memory = replace(
         memory,
@@ -236,12 +246,33 @@ def _revise(draft: _Draft, item: Item, existing: Memory, policy: Policy) -> tupl
     if existing.key not in draft.created:
         draft.revisions.append(existing)
     draft.put(memory)
-    if re_embed or memory.logical_key != existing.logical_key:
+    if re_embed or memory.logical_key != existing.logical_key or not _is_current(existing, draft.now):
         _move_claims(draft, item, existing, memory)
     if re_embed:
         draft.vectors_of[memory.key] = item.index
         _mark_neighbours(draft, memory)
     return Outcome.REVISED, memory
+
+
+def _is_current(memory: Memory, now: datetime) -> bool:
+    """Whether a memory is active and its time has not passed; the expire job may be a few minutes behind."""
+    return memory.status is Status.ACTIVE and (memory.expires_at is None or memory.expires_at > now)
+
+
+def _current_again(memory: Memory, now: datetime) -> Memory:
+    """A memory that is written again by its uid counts again, though it had expired or was put away.
+
+    Raises:
+        Conflict: it was superseded or retracted, which a new text does not undo.
+    """
+    if memory.status in {Status.SUPERSEDED, Status.RETRACTED}:
+        message = f"The memory {memory.uid} is {memory.status}: write the new text as a memory of its own."
+        raise Conflict(message)
+    has_expired = memory.expires_at is not None and memory.expires_at <= now
+    if memory.status is Status.ACTIVE and not has_expired:
+        return memory
+    expires_at = None if has_expired else memory.expires_at
+    return replace(memory, status=Status.ACTIVE, status_reason=None, status_at=now, expires_at=expires_at)
 
 
 def _move_claims(draft: _Draft, item: Item, existing: Memory, memory: Memory) -> None:

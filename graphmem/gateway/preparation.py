@@ -89,9 +89,9 @@ class Preparation:
         space = parse_space(request.space, tenant=caller.tenant)
         if not caller.may(Role.WRITER, space):
             raise Forbidden
-        if reason := refusal(request, self.policy.write):
-            raise PolicyRefused(reason)
         normal = _normalised(request)
+        if reason := refusal(normal, self.policy.write):
+            raise PolicyRefused(reason)
         return Item(
             index=index,
             request=normal,

@@ -22,10 +22,12 @@ _SECRETS = re.compile(
     r"(?i:\s+is)?\s*[:=]\s*[^\s'\"]{8,}"
 )
 _INJECTION = re.compile(
-    r"(?i)(?:ignore|disregard|override|forget) (?:all |any )?(?:of )?(?:the |your |my )?"
-    r"(?:previous|prior|above|earlier)"
-    r" (?:instructions|prompts|rules|directions)"
-    r"|do not obey (?:the |your |any )?previous|new system prompt|(?m:^\s*\[system\]\s)|<\|im_start\|>system"
+    (
+        r"(?i)(?:ignore|disregard|override|forget) (?:all |any )?(?:of )?(?:the |your |my )?"
+        r"(?:previous|prior|above|earlier)"
+        r" (?:instructions|prompts|rules|directions)"
+        r"|do not obey (?:the |your |any )?previous|new system prompt|(?m:^\s*\[system\]\s)|<\|im_start\|>system"
+    ).replace(" ", r"\s+")  # line breaks are kept, so a blank may be one
 )
 
 

@@ -1,10 +1,11 @@
 """Who is calling: the tenant, role and space patterns that an API key carries."""
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from fnmatch import fnmatchcase
 
-from graphmem.model.space import Space
+from graphmem.model.space import Space, SpaceKind
 
 
 class Role(StrEnum):
@@ -36,10 +37,22 @@ class Caller:
         A pattern without a persona also covers the personas below it.
         """
         names = {space.name, space.without_persona.name}
-        return space.tenant == self.tenant and any(
-            fnmatchcase(name, pattern) for name in names for pattern in self.spaces
-        )
+        return space.tenant == self.tenant and any(_fits(name, pattern) for name in names for pattern in self.spaces)
+
+    def may_grant(self, patterns: Iterable[str]) -> bool:
+        """Whether this caller may make a key for these patterns: nobody gives more than they have."""
+        return "*" in self.spaces or set(patterns) <= set(self.spaces)
 
     def may(self, role: Role, space: Space) -> bool:
         """Whether this caller may act in that role in that space."""
         return self.role.includes(role) and self.may_see(space)
+
+
+def is_pattern(text: str) -> bool:
+    """Whether a text can be a space pattern: ``*`` or ``kind:…``, with ``*`` as the only wild card."""
+    kind, colon, _ = text.partition(":")
+    return text == "*" or (bool(colon) and kind in set(SpaceKind))
+
+
+def _fits(name: str, pattern: str) -> bool:
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name, re.DOTALL) is not None

@@ -64,7 +64,6 @@ class RecallPolicy:
     spaces_max: int = 8
     limit_max: int = 200
     candidates_max: int = 500
-    exact_max: int = 2_000  # up to this many matches of a filter are ranked exactly
     fused: FusedPolicy = FusedPolicy()
     rrf: RrfPolicy = RrfPolicy()
 

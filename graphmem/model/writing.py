@@ -101,4 +101,5 @@ class IdempotencyKey:
 
     key: str
     request_digest: str
+    created_at: datetime
     expires_at: datetime

@@ -38,10 +38,9 @@ def query_text(
     wanted: list[str] = []
     for term in query_terms(cue, limit=terms_max):
         clause = f"search_context:{term} search_text:{term}^0.25 search_actor:{term}"
-        room -= len(clause) + 1
-        if room < 0:
-            break
-        wanted.append(clause)
+        if len(clause) < room:
+            room -= len(clause) + 1
+            wanted.append(clause)
     text = " ".join([*required, f"+({' '.join(wanted)})"]) if wanted else _NOTHING
     return text.ljust(_PADDED_LENGTH)
 

@@ -69,7 +69,7 @@ class Recall:
         ranker = request.ranker or _default_ranker(spaces)
         search = self._search(request, spaces, vector, ranker, now)
         answer = self._ask(search, request)
-        scored = self._rank(answer.harvest.found, ranker, now, search)
+        scored = self._rank(answer.harvest.found, ranker, now, search, request)
         chosen = [entry for entry in scored if round(entry.score, 6) >= request.min_score][: request.limit]
         return self._bundle(answer, chosen, ranker, search, degraded)
 
@@ -149,12 +149,15 @@ class Recall:
             return _Answer(harvest=self._candidates.exact(search), way="exact")
         return _Answer(harvest=harvest, way="index")
 
-    def _rank(self, found: Iterable[Found], ranker: RankerName, now: datetime, search: Search) -> list[Scored]:
+    def _rank(
+        self, found: Iterable[Found], ranker: RankerName, now: datetime, search: Search, request: RecallRequest
+    ) -> list[Scored]:
         candidates = [_candidate(row) for row in found]
         if ranker is RankerName.FUSED:
             return fused(candidates, self._policy.fused)
         policy = self._policy.rrf
-        kept = [_within(candidate, policy.vector_candidates, search.text_limit) for candidate in candidates]
+        places = request.candidates_vector or max(policy.vector_candidates, request.limit)
+        kept = [_within(candidate, places, search.text_limit) for candidate in candidates]
         return rrf([candidate for candidate in kept if candidate.vector or candidate.text], policy, now=now)
 
     def _bundle(
@@ -197,7 +200,7 @@ class Recall:
         )
 
 
-def readable_spaces(names: Sequence[str], caller: Caller) -> tuple[Space, ...]:
+def readable_spaces(names: Sequence[str], caller: Caller, *, field: str = "spaces") -> tuple[Space, ...]:
     """The spaces that a request reads: those it names, and behind a persona its owner's (001).
 
     Raises:
@@ -210,7 +213,7 @@ def readable_spaces(names: Sequence[str], caller: Caller) -> tuple[Space, ...]:
         try:
             named.append(parse_space(name, tenant=caller.tenant))
         except ValueError as error:
-            raise InvalidInput({f"spaces.{index}": [str(error)]}) from error
+            raise InvalidInput({f"{field}.{index}": [str(error)]}) from error
     for space in named:
         if not caller.may(Role.READER, space):
             log.warning("recall denied: key %s may not read a space of kind %s", caller.key_id, space.kind)

@@ -22,6 +22,8 @@ from graphmem.store.queries import QUERIES
 Result = TypeVar("Result")
 Row = Mapping[str, Any]
 
+_RACES = 5  # how often a write that lost a race looks again
+
 
 class Transaction:
     """An open transaction that runs named queries."""
@@ -85,7 +87,18 @@ class Connection:
             Conflict: a uniqueness constraint was violated.
             StoreUnavailable: the database does not answer.
         """
-        with _translated(), self._session(neo4j.WRITE_ACCESS) as session:
+        with _translated():
+            for _ in range(_RACES - 1):
+                try:
+                    return self._write(work)
+                except ClientError as error:
+                    # another writer created or removed a node between our reading and locking it: look again
+                    if not (isinstance(error, ConstraintError) or (error.code or "").endswith("EntityNotFound")):
+                        raise
+            return self._write(work)
+
+    def _write(self, work: Callable[[Transaction], Result]) -> Result:
+        with self._session(neo4j.WRITE_ACCESS) as session:
             return session.execute_write(lambda transaction: work(Transaction(transaction, self)))
 
     def run(self, query: str, /, **parameters: Any) -> list[neo4j.Record]:  # noqa: ANN401 - driver values

@@ -15,6 +15,7 @@ def lock_answer(transaction: Transaction, key: IdempotencyKey) -> str | None:
         "service.lock_idempotency_key",
         key=key.key,
         request_digest=key.request_digest,
+        now=key.created_at,
         expires_at=key.expires_at,
     )[0]
     answer: str | None = row["answer"]
@@ -26,4 +27,10 @@ def lock_answer(transaction: Transaction, key: IdempotencyKey) -> str | None:
 
 def save_answer(transaction: Transaction, key: IdempotencyKey, answer: str) -> None:
     """Keep the answer to a retry key."""
-    transaction.run("service.save_idempotent_answer", key=key.key, request_digest=key.request_digest, answer=answer)
+    transaction.run(
+        "service.save_idempotent_answer",
+        key=key.key,
+        request_digest=key.request_digest,
+        answer=answer,
+        expires_at=key.expires_at,
+    )

@@ -51,7 +51,7 @@ def read_state(transaction: Transaction, selection: Selection) -> GraphState:
     last_turns = _lock_conversations(transaction, selection.conversations)
     keys = {*selection.memories, *claims.values(), *last_turns.values()}
     previous: dict[str, str] = {}
-    if anchors := selection.anchors | selection.memories | set(last_turns.values()):
+    if anchors := selection.anchors | selection.memories | set(last_turns.values()) | set(claims.values()):
         for row in transaction.run("writes.turns_around", space_keys=sorted(anchors)):
             keys.add(row["key"])
             if row["previous"]:

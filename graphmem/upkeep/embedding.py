@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from graphmem.errors import ModelUnavailable
 from graphmem.gateway.gateway import Gateway
@@ -14,6 +15,9 @@ from graphmem.ports import Embedder, Vector
 from graphmem.store.connection import Connection
 
 BATCH = 100
+_FAILURES_MAX = 3  # refused texts in one batch, before the model counts as silent
+
+Row = Mapping[str, object]
 
 
 def decide_embedding(state: GraphState, *, versions: Mapping[str, int]) -> Decision:
@@ -47,38 +51,47 @@ class PendingEmbedding:
         """One pass over all that waits; says how many got vectors and how many still wait."""
         embedded = 0
         while not dry_run and (rows := self._waiting(space_key)):
-            try:
-                vectors = [self._embedder.embed(self._texts(row)) for row in rows]
-            except ModelUnavailable:
-                break
-            done = self._store(rows, vectors)
+            done = self._store(self._with_vectors(rows))
             embedded += done
             if not done:
                 break
         pending = self._connection.fetch("memories.pending_count", space=space_key)[0]["pending"]
         return {"embedded": pending if dry_run else embedded, "pending": pending}
 
-    def _waiting(self, space_key: str) -> list[Mapping[str, object]]:
+    def _waiting(self, space_key: str) -> list[Row]:
         return [dict(row) for row in self._connection.fetch("memories.pending", space=space_key, limit=BATCH)]
 
-    def _texts(self, row: Mapping[str, object]) -> Sequence[str]:
+    def _texts(self, row: Row) -> Sequence[str]:
         actor = row["actor"]
         return texts_to_embed(str(row["content"]), str(actor) if actor else None, self._policy)
 
-    def _store(self, rows: Sequence[Mapping[str, object]], vectors: Sequence[Sequence[Vector]]) -> int:
+    def _with_vectors(self, rows: Sequence[Row]) -> list[tuple[Row, Sequence[Vector]]]:
+        """The rows that the model takes. One text that it refuses holds up no other; a silent model ends the pass."""
+        made: list[tuple[Row, Sequence[Vector]]] = []
+        failures = 0
+        for row in rows:
+            try:
+                made.append((row, self._embedder.embed(self._texts(row))))
+            except ModelUnavailable:
+                failures += 1
+                if failures > _FAILURES_MAX:
+                    break
+        return made
+
+    def _store(self, made: Sequence[tuple[Row, Sequence[Vector]]]) -> int:
         by_space: dict[str, dict[str, tuple[int, Sequence[Vector]]]] = defaultdict(dict)
-        for row, made in zip(rows, vectors, strict=True):
+        for row, vectors in made:
             key = str(row["key"])
-            by_space[key.partition("|")[0]][key] = (int(str(row["version"])), made)
+            by_space[key.partition("|")[0]][key] = (int(str(row["version"])), vectors)
         done = 0
         for space, members in by_space.items():
             versions = {key: version for key, (version, _) in members.items()}
             decision = self._gateway.run(
                 Selection(memories=frozenset(members)),
-                lambda state, versions=versions: decide_embedding(state, versions=versions),  # type: ignore[misc]
+                partial(decide_embedding, versions=versions),
                 kind="embed_pending",
                 space=space_from_key(space),
-                vectors=dict(enumerate(made for _, made in members.values())),
+                vectors=dict(enumerate(vectors for _, vectors in members.values())),
             )
             done += len(decision.changed)
         return done

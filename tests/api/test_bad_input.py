@@ -23,6 +23,7 @@ BODIES = {
     "number as text": (good(importance="5"), 422, "importance"),
     "fraction for an integer": (good(importance=5.5), 422, "importance"),
     "content that is no text": (good(content=5), 422, "content"),
+    "confidence as text": (good(confidence="0.5"), 422, "confidence"),
     "infinite confidence": (good(confidence=float("inf")), 422, "confidence"),
     "not a number": (good(confidence=float("nan")), 422, "confidence"),
     "not a number in a vector": (good(embedding=[float("nan")] * 384), 422, "embedding"),

@@ -173,3 +173,17 @@ def test_only_the_first_tenant_makes_keys_for_others(api):
     body = {"name": "app", "role": "writer", "spaces": ["*"], "tenant": "somebody-else"}
 
     assert 403 == api.post("/v1/admin/keys", body).status_code
+
+
+def test_a_uid_that_many_spaces_have_is_found_in_the_named_one(api):
+    for number in range(15):
+        api.post("/v1/memories", {"space": f"user:u{number:02}", "content": f"Of {number}.", "uid": "profile"})
+
+    assert "Of 14." == api.get("/v1/memories/profile?space=user:u14").get_json()["content"]
+
+
+def test_an_admin_of_some_spaces_makes_no_key_for_others(api):
+    narrow = api.with_key(Role.ADMIN, "project:apollo")
+
+    for spaces, status in ((["*"], 403), (["user:*"], 403), (["project:apollo"], 201)):
+        assert status == narrow.post("/v1/admin/keys", {"name": "x", "role": "admin", "spaces": spaces}).status_code

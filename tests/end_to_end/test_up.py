@@ -58,6 +58,17 @@ def test_the_command_line_works_beside_the_running_service(service):
     assert 2 == run("recall").returncode
 
 
+def test_the_demo_answers_its_questions(service):
+    command = [sys.executable, "-m", "graphmem", "demo"]
+    environment = service.environment | {"COLUMNS": "200"}
+    for outcome in ("created", "unchanged"):
+        said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=180).stdout
+
+        assert "60 turns to the space project:demo in" in said
+        assert f"({outcome})" in said
+    assert "hazelnuts" in said.split("Which programming")[0].splitlines()[4]
+
+
 def test_a_second_service_on_the_same_folder_is_refused_with_a_sentence(service):
     environment = service.environment
     second = subprocess.run(

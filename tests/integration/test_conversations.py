@@ -88,3 +88,11 @@ def test_two_conversations_never_touch(house):
     house.write(turn("One", conversation="1"), turn("Two", conversation="2"))
 
     assert [] == chain(house)
+
+
+def test_a_turn_revised_by_its_logical_key_keeps_its_neighbours(house):
+    house.write(turn("One"), turn("Two", logical_key="k"), turn("Three"))
+    house.write(turn("Two again", logical_key="k"))
+
+    contexts = dict(house.rows("MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN m.content, m.context"))
+    assert {"One": "Two again", "Two again": "One\nThree", "Three": "Two again\nOne"} == contexts

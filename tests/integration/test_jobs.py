@@ -101,3 +101,14 @@ def test_one_process_at_a_time_runs_a_job(house):
 def test_an_unknown_job_is_not_found(house):
     with pytest.raises(NotFound, match="embed_pending, expire"):
         house.graphmem.runner.run("nonsense")
+
+
+def test_one_text_that_the_model_refuses_holds_up_no_other(house):
+    house.embedder.is_broken = True
+    house.write(a_request("Refused by the model."), a_request("Fine."))
+    house.embedder.is_broken = False
+    house.embedder.refuses = "Refused"
+
+    report = house.graphmem.runner.run("embed_pending", space_key=space_key(house))
+
+    assert {"embedded": 1, "pending": 1} == report.counts

@@ -221,3 +221,61 @@ def test_deciding_is_deterministic(contents):
     items = [an_item(content) for content in contents]
 
     assert decided(GraphState(), *items) == decided(GraphState(), *items)
+
+
+def test_the_same_words_under_another_logical_key_are_another_memory():
+    known = a_memory("yes", logical_key="email")
+
+    decision = decided(state_of(known), an_item("yes", logical_key="sms"))
+
+    assert [Outcome.CREATED] == outcomes(decision)
+    assert decision.created[0].key == decision.claims[logical_claim(ADA, "sms")]
+    assert content_claim(ADA, None, "yes") not in decision.claims
+
+
+def test_a_memory_without_a_logical_key_takes_the_first_one():
+    decision = decided(state_of(a_memory("yes")), an_item("yes", logical_key="sms"))
+
+    assert [Outcome.REINFORCED] == outcomes(decision)
+    assert "sms" == decision.changed[0].logical_key
+    assert logical_claim(ADA, "sms") in decision.claims
+
+
+def test_what_has_expired_is_not_reinforced():
+    decision = decided(state_of(a_memory(expires_at=NOW)), an_item())
+
+    assert [Outcome.CREATED] == outcomes(decision)
+
+
+def test_an_archived_memory_written_again_by_its_uid_counts_again():
+    known = a_memory("Old.", uid="x", status=Status.ARCHIVED, status_reason="ttl", expires_at=NOW)
+
+    decision = decided(state_of(known), an_item("New.", uid="x"))
+
+    assert [Outcome.REVISED] == outcomes(decision)
+    assert (Status.ACTIVE, None) == (decision.changed[0].status, decision.changed[0].expires_at)
+
+
+@pytest.mark.parametrize("status", [Status.SUPERSEDED, Status.RETRACTED])
+def test_a_superseded_or_retracted_memory_is_not_brought_back_by_a_new_text(status):
+    decision = decided(state_of(a_memory("Old.", uid="x", status=status)), an_item("New.", uid="x"))
+
+    assert ["conflict"] == [result.error.code for result in decision.results]
+    assert decision.is_empty
+
+
+def test_an_unchanged_memory_still_gets_the_edges_that_are_asked_for():
+    a, x = a_memory("A.", uid="a"), a_memory("X.", uid="x")
+
+    decision = decided(state_of(a, x), an_item("X.", uid="x", contradicts=("a",)))
+
+    assert [Outcome.UNCHANGED] == outcomes(decision)
+    assert [EdgeType.CONTRADICTS] == [edge.type for _, edge in decision.edges]
+
+
+def test_naming_a_known_entity_again_changes_nothing():
+    known = a_memory(uid="x", entities=(EntityRef(key="person:ada", label="Ada Lovelace"),))
+
+    decision = decided(state_of(known), an_item(uid="x", entities=(EntityRef(key="person:ada"),)))
+
+    assert [Outcome.UNCHANGED] == outcomes(decision)

@@ -35,3 +35,7 @@ def test_the_longest_query_of_many_spaces_stays_below_the_limit():
     spaces = [f"acme/user:{number}" for number in range(16)]
 
     assert len(text_of(" ".join(f"longishword{number}" * 3 for number in range(100)), spaces)) < 10_000
+
+
+def test_a_word_too_long_for_the_query_does_not_hide_the_others():
+    assert "search_text:tea" in text_of("x" * 4_000 + " ada tea")

@@ -54,6 +54,9 @@ def test_a_persona_is_read_together_with_its_owner_and_nothing_else_widens():
         (["user:ada"], "user:ada/coach", True),
         (["user:ada/coach"], "user:ada", False),
         (["user:ada"], "user:adam", False),
+        (["user:a?a"], "user:ada", False),
+        (["user:[ad]a"], "user:[ad]a", True),
+        (["user:a*"], "user:ada", True),
         ([], "user:ada", False),
     ],
 )
@@ -68,3 +71,12 @@ def test_each_role_may_do_what_the_ones_before_it_may():
     assert Role.ADMIN.includes(Role.READER)
     assert Role.WRITER.includes(Role.WRITER)
     assert not Role.READER.includes(Role.WRITER)
+
+
+def test_nobody_grants_more_than_they_have():
+    narrow = Caller(key_id="k", tenant="acme", role=Role.ADMIN, spaces=("user:*", "project:x"))
+    wide = Caller(key_id="k", tenant="acme", role=Role.ADMIN, spaces=("*",))
+
+    assert narrow.may_grant(["user:*"])
+    assert not narrow.may_grant(["user:*", "*"])
+    assert wide.may_grant(["system:*"])
