@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 
-from graphmem.errors import SchemaMismatch
+from graphmem.errors import SchemaMismatch, StoreUnavailable
 from graphmem.ports import Clock, Embedder
 from graphmem.store.connection import Connection
 from graphmem.store.leases import waited_lease
@@ -15,6 +15,7 @@ _FILE = re.compile(r"(?P<number>\d{4})_[a-z_]+\.cypher")
 _LEASE = "schema"
 _LEASE_SECONDS = 120.0
 _ONLINE_SECONDS = 300.0
+_TRIES = 3
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -110,7 +111,14 @@ def check_schema(state: SchemaState, embedder: Embedder, *, applying: bool = Fal
 def _run(connection: Connection, migration: Migration, parameters: Mapping[str, object]) -> None:
     for statement in migration.statements:
         used = {name: value for name, value in parameters.items() if f"${name}" in statement}
-        connection.run_statement(statement, **used)
+        for tries_left in reversed(range(_TRIES)):
+            try:
+                connection.run_statement(statement, **used)
+                break
+            except StoreUnavailable:  # a lock held by another process that starts; each statement may be repeated
+                if not tries_left:
+                    raise
+                time.sleep(1.0)
 
 
 def _statements(text: str) -> tuple[str, ...]:
