@@ -19,8 +19,3 @@ def content_claim(space: Space, actor: str | None, content: str) -> str:
 def logical_claim(space: Space, logical_key: str) -> str:
     """The claim of a caller's own key for a fact (001 memoryKey, 004 dedup_key)."""
     return f"{space.key}|logical|{logical_key}"
-
-
-def is_lasting(claim: str, space: Space) -> bool:
-    """Whether a claim outlives the currency of its memory: a source is never read twice."""
-    return claim.startswith(f"{space.key}|source|")
