@@ -57,8 +57,52 @@ class RrfPolicy:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class BlendPolicy:
+    """The ranker of the companion memory (001, Retrieval). The weights sum to 1, so scores run from 0 to 1."""
+
+    similarity_weight: float = 0.4
+    recency_weight: float = 0.3
+    frequency_weight: float = 0.3
+    half_life_days: float = 14.0
+    entities_used: int = 5  # of one memory, the first ones
+    vector_candidates: int = 50  # memories
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LifecyclePolicy:
+    """The ranker of the memory lifecycle (003, Recall). Importance is taken on its scale, 0 to 1."""
+
+    recency_weight: float = 0.2  # similarity has the rest
+    half_life_days: float = 7.0
+    access_divisor: float = 3.0  # of log10(recalls + 1)
+    access_max: float = 0.1
+    importance_neutral: float = 0.4  # neither lifts nor lowers
+    importance_weight: float = 0.25
+    feedback_up: float = 0.05  # added for each
+    feedback_down: float = 0.10  # taken away for each
+    feedback_max: int = 3  # ups that count, and downs that count
+    negative_hit: float = 0.05  # taken away for each
+    negative_hits_max: int = 10
+    negative_max: float = 0.25
+    intent_weight: float = 0.12
+    intent_goal: float = 0.5  # the parts of a match, 1 together
+    intent_action: float = 0.3
+    intent_areas: float = 0.2
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlanPolicy:
+    """How much a cue deserves to recall (003, Recall)."""
+
+    acknowledgement_max_chars: int = 18
+    command_max_chars: int = 100
+    minimal_limit: int = 4  # results
+    full_limit: int = 8
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class RecallPolicy:
-    """Limits of a recall and the rankers' numbers."""
+    """Limits of a recall, the rankers' numbers and the planner's."""
 
     query_max_chars: int = 8_000
     spaces_max: int = 8
@@ -66,6 +110,9 @@ class RecallPolicy:
     candidates_max: int = 500
     fused: FusedPolicy = FusedPolicy()
     rrf: RrfPolicy = RrfPolicy()
+    blend: BlendPolicy = BlendPolicy()
+    lifecycle: LifecyclePolicy = LifecyclePolicy()
+    plan: PlanPolicy = PlanPolicy()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

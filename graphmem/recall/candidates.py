@@ -2,7 +2,9 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
+
+_DAY = timedelta(days=1)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -18,16 +20,39 @@ class Arm:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Candidate:
-    """A memory under consideration. ``contested``: an unresolved contradiction touches it."""
+    """A memory under consideration.
+
+    ``importance`` runs from 0 to 100, ``confidence`` from 0 to 1. ``contested``: an unresolved contradiction
+    touches it. ``entities`` are the keys of the entities it mentions. ``recall_count``: how often it came
+    back before. ``feedback_up`` and ``feedback_down`` count the answers that called it helpful or not,
+    ``negative_hits`` the cues it was marked as a wrong answer to.
+    """
 
     key: str
     uid: str
     importance: int
     confidence: float
     updated_at: datetime
+    created_at: datetime | None = None
+    content: str = ""
+    entities: tuple[str, ...] = ()
+    recall_count: int = 0
+    feedback_up: int = 0
+    feedback_down: int = 0
+    negative_hits: int = 0
     contested: bool = False
     vector: Arm | None = None
     text: Arm | None = None
+    graph: Arm | None = None
+
+    @property
+    def cosine(self) -> float:
+        """How near the cue it is in meaning, 0 to 1: the cosine, 0 where it is negative or there is no vector arm."""
+        return min(max(2 * self.vector.score - 1, 0.0), 1.0) if self.vector else 0.0
+
+    def age_days(self, now: datetime) -> float:
+        """Days since it was learned, or since its last change where that is not known; never negative."""
+        return max(0.0, (now - (self.created_at or self.updated_at)) / _DAY)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
