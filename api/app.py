@@ -4,7 +4,7 @@ from flask import Flask, request
 from flask.json.provider import DefaultJSONProvider
 from werkzeug.exceptions import UnsupportedMediaType
 
-from api import admin, docs, health, memories, recall
+from api import admin, corrections, docs, edges, health, memories, recall
 from api.errors import GraphmemApi, register_error_handlers
 from api.observing import observe_requests
 from graphmem import __version__
@@ -15,6 +15,16 @@ _DESCRIPTION = """A memory service for AI applications on a real graph database.
 
 Every call needs an API key: `Authorization: Bearer gm_…` or `X-API-Key: gm_…`. All bodies are JSON, all times
 ISO 8601 with a zone. Every error has the same body: `{"error": {"code", "message", "fields", "request_id"}}`."""
+
+
+_BLUEPRINTS = (
+    memories.blueprint,
+    corrections.blueprint,
+    edges.blueprint,
+    recall.blueprint,
+    admin.blueprint,
+    health.blueprint,
+)
 
 
 class _Json(DefaultJSONProvider):
@@ -53,7 +63,7 @@ def create_app(graphmem: Graphmem) -> Flask:
     app.before_request(_require_json)
     register_error_handlers(app)
     api = GraphmemApi(app)
-    for blueprint in (memories.blueprint, recall.blueprint, admin.blueprint, health.blueprint):
+    for blueprint in _BLUEPRINTS:
         api.register_blueprint(blueprint)
     app.register_blueprint(docs.blueprint)
     return app

@@ -14,6 +14,7 @@ from marshmallow import RAISE, ValidationError
 from api.auth import requires
 from api.cursors import cursor_text, place_of
 from api.errors import error_detail, flat_messages
+from api.finding import found_memory, tagged
 from api.observing import metrics
 from api.parsing import JsonBlueprint
 from api.schemas.memories import (
@@ -29,12 +30,10 @@ from api.schemas.memories import (
     write_request,
 )
 from api.service import service
-from graphmem.errors import Conflict, Forbidden, GraphmemError, InvalidInput, NotFound
-from graphmem.gateway.validation import is_uid
+from graphmem.errors import Conflict, GraphmemError, InvalidInput
 from graphmem.model.caller import Role
 from graphmem.model.entity import entity_key
-from graphmem.model.memory import Memory, memory_key
-from graphmem.model.space import Space, parse_space
+from graphmem.model.memory import Memory
 from graphmem.model.writing import IdempotencyKey, Outcome, WriteReport, WriteRequest, WriteResult
 from graphmem.recall.recall import readable_spaces
 from graphmem.store.memories import MemoryFilter
@@ -97,7 +96,7 @@ class MemoriesView(MethodView):
         response = jsonify(outcome=result.outcome.value, memory=memory_view(memory), trace_id=report.trace_id)
         is_new = result.outcome in {Outcome.CREATED, Outcome.SUPERSEDED}
         response.status_code = HTTPStatus.CREATED if is_new else HTTPStatus.OK
-        return _tagged(response, memory)
+        return tagged(response, memory)
 
 
 @blueprint.route("/batch")
@@ -128,8 +127,8 @@ class MemoryView(MethodView):
     @blueprint.response(200, MemoryAnswer)
     def get(self, query: dict[str, Any], uid: str) -> Response:
         """Get one memory. The space may be left out where the uid is unique among the readable ones."""
-        memory = _found(uid, query["space"])
-        return _tagged(jsonify(memory_view(memory)), memory)
+        memory = found_memory(uid, query["space"])
+        return tagged(jsonify(memory_view(memory)), memory)
 
 
 def _write(requests: list[WriteRequest | GraphmemError], *, atomic: bool = False) -> WriteReport:
@@ -178,40 +177,8 @@ def _idempotency_key() -> IdempotencyKey | None:
     )
 
 
-def _found(uid: str, space_name: str | None) -> Memory:
-    """The memory of a uid, if this key may read it; that it exists elsewhere is not said."""
-    if not is_uid(uid):
-        raise NotFound
-    if space_name is not None:
-        keys = [memory_key(space, uid) for space in _spaces(space_name)]
-        found = list(service().memories.by_key(keys).values())
-    else:
-        everywhere = service().memories.by_uid(g.caller.tenant, uid)
-        found = [memory for memory in everywhere if g.caller.may_see(memory.space)]
-    if not found:
-        raise NotFound
-    if len(found) > 1:
-        raise InvalidInput({"space": ["Several spaces have a memory of that uid: name one."]})
-    return found[0]
-
-
-def _spaces(name: str) -> tuple[Space, ...]:
-    try:
-        space = parse_space(name, tenant=g.caller.tenant)
-    except ValueError as error:
-        raise InvalidInput({"space": [str(error)]}) from error
-    if not g.caller.may_see(space):
-        raise Forbidden
-    return (space,)
-
-
 def _entity(name: str | None) -> str | None:
     try:
         return entity_key(name) if name else None
     except ValueError as error:
         raise InvalidInput({"entity": [str(error)]}) from error
-
-
-def _tagged(response: Response, memory: Memory) -> Response:
-    response.set_etag(str(memory.version))
-    return response

@@ -46,7 +46,7 @@ CALL (found) {
   WHERE o.space = m.space
   WITH m, e, o ORDER BY e.uid, m.key LIMIT 1000
   RETURN collect([
-    m.key, e.uid, startNode(e).uid, endNode(e).uid, type(e), e.weight, e.created_at, e.reason, e.link_type
+    m.key, e.uid, startNode(e).uid, endNode(e).uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type
   ]) AS edges
 }
 CALL () {
@@ -112,7 +112,7 @@ CALL (found) {
   WHERE o.space = m.space
   WITH m, e, o ORDER BY e.uid, m.key LIMIT 1000
   RETURN collect([
-    m.key, e.uid, startNode(e).uid, endNode(e).uid, type(e), e.weight, e.created_at, e.reason, e.link_type
+    m.key, e.uid, startNode(e).uid, endNode(e).uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type
   ]) AS edges
 }
 CALL () {
@@ -179,7 +179,7 @@ CALL (found) {
   WHERE o.space = m.space
   WITH m, e, o ORDER BY e.uid, m.key LIMIT 1000
   RETURN collect([
-    m.key, e.uid, startNode(e).uid, endNode(e).uid, type(e), e.weight, e.created_at, e.reason, e.link_type
+    m.key, e.uid, startNode(e).uid, endNode(e).uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type
   ]) AS edges
 }
 CALL () {

@@ -51,6 +51,26 @@ RETURN m {
        COLLECT { MATCH (m)-[:MENTIONS]->(e:Entity) RETURN [e.entity_key, e.label] ORDER BY e.entity_key } AS entities
 ORDER BY m.key;
 
+// name: updaters
+// The memories that update some memories, of the same space.
+// parameters: space_keys
+UNWIND $space_keys AS key
+MATCH (m:Memory {key: key})<-[:UPDATES]-(newer:Memory)
+WHERE newer.space = m.space
+WITH m, newer ORDER BY newer.key
+RETURN m.key AS key, collect(newer.key) AS updaters
+ORDER BY key;
+
+// name: edges_at
+// The edges at some places, each a start, a type and an end.
+// parameters: space_rows
+UNWIND range(0, size($space_rows) - 1) AS place
+WITH place, $space_rows[place] AS row
+MATCH (from:Memory {key: row.from_key})-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]->(to:Memory {key: row.to_key})
+WHERE type(e) = row.type
+RETURN place, [e.uid, from.uid, to.uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type] AS edge
+ORDER BY place;
+
 // name: create_memories
 // Create memories with their type label, their chunks and the claims that they take; each row's properties name its space.
 // parameters: now, space_rows
@@ -79,10 +99,19 @@ OPTIONAL MATCH (c:Chunk)-[:OF]->(m)
 SET c += row.chunk_properties;
 
 // name: replace_chunks
-// Remove the chunks of memories and create the given ones.
+// Give memories new chunks; the old ones stay with the revision that they were made for, outside the index.
 // parameters: space_rows
 UNWIND $space_rows AS row
 MATCH (m:Memory {key: row.key})
+CALL (m, row) {
+  MATCH (old:Chunk)-[of:OF]->(m)
+  WHERE row.revision <> ''
+  MATCH (r:Revision {key: row.revision})
+  DELETE of
+  REMOVE old:Chunk
+  SET old:FormerChunk
+  CREATE (old)-[:OF]->(r)
+}
 CALL (m) {
   MATCH (old:Chunk)-[:OF]->(m)
   DETACH DELETE old
@@ -151,6 +180,14 @@ MATCH (to:Memory {key: row.to_key})
 MERGE (from)-[e:$(row.type)]->(to)
   ON CREATE SET e.uid = row.uid, e.created_at = row.created_at
 SET e.weight = row.weight, e.reason = row.reason, e.link_type = row.link_type;
+
+// name: remove_edges
+// Remove typed edges.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (:Memory {key: row.from_key})-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]->(:Memory {key: row.to_key})
+WHERE type(e) = row.type
+DELETE e;
 
 // name: unlink_turns
 // Remove NEXT edges between turns.

@@ -20,6 +20,8 @@ from graphmem.recall.recall import Recall
 from graphmem.settings import Settings
 from graphmem.store.candidates import Candidates
 from graphmem.store.connection import Connection
+from graphmem.store.edges import Edges
+from graphmem.store.history import Histories
 from graphmem.store.job_runs import JobRuns
 from graphmem.store.keys import ApiKeys, new_secret
 from graphmem.store.memories import Memories
@@ -44,6 +46,8 @@ class Graphmem:
     keys: ApiKeys
     gateway: Gateway
     memories: Memories
+    edges: Edges
+    histories: Histories
     recall: Recall
     runner: JobRunner
     runs: JobRuns
@@ -144,6 +148,8 @@ def build(
         keys=ApiKeys(connection, clock=clock, ids=ids),
         gateway=gateway,
         memories=Memories(connection),
+        edges=Edges(connection),
+        histories=Histories(connection),
         recall=Recall(
             Candidates(connection),
             embedder=embedder,

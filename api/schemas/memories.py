@@ -85,6 +85,63 @@ def write_request(values: dict[str, Any]) -> WriteRequest:
     return WriteRequest(**(values | sequences | source), given=frozenset(values))
 
 
+class PatchRequest(RequestSchema):
+    """The fields of a memory that are to change; null empties one that may be empty."""
+
+    content = fields.String()
+    summary = fields.String(allow_none=True)
+    type = fields.Enum(MemoryType, by_value=True)
+    importance = fields.Integer(strict=True, metadata={"minimum": 0, "maximum": 100})
+    confidence = Number(metadata={"minimum": 0, "maximum": 1})
+    entities = fields.List(EntityField(metadata={"example": "person:ada"}), allow_none=True)
+    occurred_at = UtcDateTime(allow_none=True)
+    valid_from = UtcDateTime(allow_none=True)
+    valid_until = UtcDateTime(allow_none=True)
+    expires_at = UtcDateTime(allow_none=True)
+    pinned = fields.Boolean(truthy={True}, falsy={False})
+    tags = fields.List(fields.String(), allow_none=True)
+    metadata = fields.Dict(keys=fields.String(), allow_none=True)
+
+    @validates_schema(skip_on_field_errors=False)
+    def _rules(self, values: dict[str, Any], **_: object) -> None:
+        """The gateway's own rules, so that all problems are reported at once."""
+        if found := problems(values, _LIMITS):
+            raise ValidationError({path: list(texts) for path, texts in found.items()})
+
+    @validates_schema
+    def _not_empty(self, values: dict[str, Any], **_: object) -> None:
+        if not values:
+            message = "Name at least one field to change."
+            raise ValidationError(message)
+
+
+_EMPTY: Mapping[str, Any] = {"entities": (), "tags": (), "metadata": {}}
+
+
+def correction_request(memory: Memory, values: dict[str, Any]) -> WriteRequest:
+    """The gateway's request to change the given fields of a memory."""
+    changes = {
+        name: _EMPTY.get(name) if value is None else tuple(value) if isinstance(value, list) else value
+        for name, value in values.items()
+    }
+    present: dict[str, Any] = {"content": memory.content, "actor": memory.actor, "source": memory.source}
+    return WriteRequest(space=memory.space.name, uid=memory.uid, **present | changes, given=frozenset(values))
+
+
+class StatusRequest(RequestSchema):
+    """Why a status changes."""
+
+    reason = Text(load_default=None, allow_none=True, validate=validate.Length(1, 500))
+
+
+class PageQuery(RequestSchema):
+    """A page of a list that belongs to a memory."""
+
+    space = fields.String(load_default=None)
+    limit = fields.Integer(load_default=50, validate=validate.Range(1, 200))
+    cursor = fields.String(load_default=None)
+
+
 class BatchRequest(RequestSchema):
     """Many memories; a bad one never takes the others with it."""
 

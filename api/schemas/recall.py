@@ -4,9 +4,9 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from api.schemas.common import Number, RequestSchema, Text, iso
+from api.schemas.common import Number, RequestSchema, Text
+from api.schemas.edges import EdgeAnswer, edge_view
 from api.schemas.memories import MemoryAnswer, memory_view
-from graphmem.model.edge import Edge
 from graphmem.model.memory import MemoryType
 from graphmem.model.policy import RecallPolicy
 from graphmem.model.source import CapturedBy
@@ -93,19 +93,6 @@ class RecallItemAnswer(Schema):
     explanation = fields.Nested(ExplanationAnswer)
 
 
-class EdgeAnswer(Schema):
-    """An edge between two memories."""
-
-    uid = fields.String()
-    from_ = fields.String(data_key="from")
-    to = fields.String()
-    type = fields.String()
-    weight = fields.Float()
-    reason = fields.String(allow_none=True)
-    link_type = fields.String(allow_none=True)
-    created_at = fields.DateTime()
-
-
 class RecallAnswer(Schema):
     """The bundle of a recall, best first."""
 
@@ -126,20 +113,6 @@ def bundle_view(bundle: Bundle, *, explain: bool) -> dict[str, Any]:
         "mode": bundle.mode.value,
         "degraded": list(bundle.degraded),
         "trace_id": bundle.trace_id,
-    }
-
-
-def edge_view(edge: Edge) -> dict[str, Any]:
-    """An edge as every answer shows it."""
-    return {
-        "uid": edge.uid,
-        "from": edge.from_uid,
-        "to": edge.to_uid,
-        "type": edge.type.value,
-        "weight": edge.weight,
-        "reason": edge.reason,
-        "link_type": edge.link_type,
-        "created_at": iso(edge.created_at),
     }
 
 

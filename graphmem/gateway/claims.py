@@ -1,6 +1,9 @@
 """Claim keys: the identity of what a memory says. Each is unique and points to the current memory."""
 
+from collections.abc import Iterable
+
 from graphmem.model.entity import slug
+from graphmem.model.memory import Memory
 from graphmem.model.space import Space
 from graphmem.text.normalise import content_hash
 
@@ -19,3 +22,11 @@ def content_claim(space: Space, actor: str | None, content: str) -> str:
 def logical_claim(space: Space, logical_key: str) -> str:
     """The claim of a caller's own key for a fact (001 memoryKey, 004 dedup_key)."""
     return f"{space.key}|logical|{logical_key}"
+
+
+def own_claims(memory: Memory) -> Iterable[str]:
+    """The content and logical claims that a memory would hold."""
+    if memory.logical_key:
+        yield logical_claim(memory.space, memory.logical_key)
+    if memory.claims_content:
+        yield content_claim(memory.space, memory.actor, memory.content)

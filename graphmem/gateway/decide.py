@@ -1,14 +1,14 @@
 """decide: what each write becomes. Pure: the same state, items, policy and time give the same decision."""
 
-import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
-from graphmem.errors import Conflict, GraphmemError, InvalidInput
-from graphmem.gateway.claims import content_claim, logical_claim, source_claim
-from graphmem.gateway.conversation import Chain, conversation_key, with_built_context
-from graphmem.model.edge import Edge, EdgeType
+from graphmem.errors import Conflict, GraphmemError, InvalidInput, NotFound
+from graphmem.gateway.claims import logical_claim, source_claim
+from graphmem.gateway.draft import Draft
+from graphmem.model.edge import EdgeType
 from graphmem.model.entity import EntityRef, label_from_key
 from graphmem.model.memory import Memory, Status, memory_key
 from graphmem.model.policy import Policy
@@ -32,7 +32,10 @@ _KEPT_FIELDS = (
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Item:
-    """One request that passed validation and screening, normalised, with the uid a new memory would get."""
+    """One request that passed validation and screening, normalised, with the uid a new memory would get.
+
+    A correction changes a memory that is there, in any status, and exactly what it names.
+    """
 
     index: int
     request: WriteRequest
@@ -40,6 +43,8 @@ class Item:
     new_uid: str
     content_claim: str  # of the request's own content; hashing a long text once is enough
     has_vectors: bool = True
+    is_correction: bool = False
+    expected_version: int | None = None
 
     def key_of(self, uid: str) -> str:
         """The key of a memory of this item's space."""
@@ -50,41 +55,6 @@ class Item:
         """The uids that the request names, each with its field path."""
         named = [(f"{name}.{i}", uid) for name in _EDGE_FIELDS for i, uid in enumerate(getattr(self.request, name))]
         return (*named, *([("after", self.request.after)] if self.request.after else []))
-
-
-@dataclass(kw_only=True)
-class _Draft:
-    """The working copy that one call of decide builds its decision in."""
-
-    memories: dict[str, Memory]
-    claims: dict[str, str]
-    chain: Chain
-    before: GraphState
-    now: datetime
-    created: set[str] = field(default_factory=set)
-    changed: set[str] = field(default_factory=set)
-    revisions: list[Memory] = field(default_factory=list)
-    edges: dict[tuple[str, EdgeType, str], tuple[Memory, Edge]] = field(default_factory=dict)
-    new_claims: dict[str, str] = field(default_factory=dict)
-    released: set[str] = field(default_factory=set)
-    vectors_of: dict[str, int] = field(default_factory=dict)
-    stale_contexts: set[str] = field(default_factory=set)
-
-    def put(self, memory: Memory) -> None:
-        if memory.key not in self.created:
-            self.changed.add(memory.key)
-        self.memories[memory.key] = memory
-
-    def claimed(self, claim: str) -> Memory | None:
-        """The current memory behind a content or logical claim; one that is not active claims nothing."""
-        memory = self.memories.get(self.claims.get(claim, ""))
-        if memory and not _is_current(memory, self.now):
-            self.released.add(memory.key)
-            return None
-        return memory
-
-    def claim(self, claim: str, memory: Memory) -> None:
-        self.claims[claim] = self.new_claims[claim] = memory.key
 
 
 def selection_for(items: Iterable[Item]) -> Selection:
@@ -112,24 +82,13 @@ def selection_for(items: Iterable[Item]) -> Selection:
 
 def decide(state: GraphState, items: Sequence[Item], *, policy: Policy, now: datetime) -> Decision:
     """Decide every item in order, each on the state that the ones before it leave."""
-    draft = _Draft(
-        memories=dict(state.memories),
-        claims=dict(state.claims),
-        chain=Chain(
-            before=dict(state.previous_turns),
-            after={earlier: later for later, earlier in state.previous_turns.items()},
-            last=dict(state.last_turns),
-        ),
-        before=state,
-        now=now,
-    )
+    draft = Draft(before=state, now=now)
     results = [_decide_item(draft, item, policy) for item in items]
-    for key in sorted(draft.stale_contexts):
-        _rebuild_context(draft, key, policy)
-    return _decision(draft, results)
+    draft.rebuild_contexts(word_limit=policy.index.context_words)
+    return draft.decision(results)
 
 
-def _decide_item(draft: _Draft, item: Item, policy: Policy) -> WriteResult:
+def _decide_item(draft: Draft, item: Item, policy: Policy) -> WriteResult:
     try:
         _check_references(draft, item)
         return _accepted(draft, item, policy)
@@ -137,22 +96,25 @@ def _decide_item(draft: _Draft, item: Item, policy: Policy) -> WriteResult:
         return WriteResult(index=item.index, outcome=Outcome.REFUSED, error=error)
 
 
-def _accepted(draft: _Draft, item: Item, policy: Policy) -> WriteResult:
+def _accepted(draft: Draft, item: Item, policy: Policy) -> WriteResult:
     request = item.request
     source = source_claim(item.space, request.source.key) if request.source.key else None
-    if source and source in draft.claims:
+    if source and source in draft.claims and not item.is_correction:
         return WriteResult(index=item.index, outcome=Outcome.UNCHANGED, memory=draft.memories.get(draft.claims[source]))
     outcome, memory = _apply(draft, item, policy)
-    if source:
+    if source and not item.is_correction:
         draft.claim(source, memory)
     if _connect(draft, item, memory) and outcome is Outcome.CREATED:
         outcome = Outcome.SUPERSEDED
     return WriteResult(index=item.index, outcome=outcome, memory=memory)
 
 
-def _apply(draft: _Draft, item: Item, policy: Policy) -> tuple[Outcome, Memory]:
+def _apply(draft: Draft, item: Item, policy: Policy) -> tuple[Outcome, Memory]:
     request = item.request
-    if request.uid and (existing := draft.memories.get(item.key_of(request.uid))):
+    existing = draft.memories.get(item.key_of(request.uid)) if request.uid else None
+    if item.is_correction:
+        return _revise(draft, item, _expected(item, existing), policy)
+    if existing:
         return _revise(draft, item, existing, policy)
     if request.logical_key and (existing := draft.claimed(logical_claim(item.space, request.logical_key))):
         return _same_key(draft, item, existing, policy)
@@ -164,7 +126,26 @@ def _apply(draft: _Draft, item: Item, policy: Policy) -> tuple[Outcome, Memory]:
     return Outcome.CREATED, _create(draft, item, policy)
 
 
-def _same_key(draft: _Draft, item: Item, existing: Memory, policy: Policy) -> tuple[Outcome, Memory]:
+def _expected(item: Item, existing: Memory | None) -> Memory:
+    """The memory that a correction is about, in the version that its caller saw."""
+    if existing is None:
+        raise NotFound
+    check_version(existing, item.expected_version)
+    return existing
+
+
+def check_version(memory: Memory, expected: int | None) -> None:
+    """Refuse a change that was decided on another version (If-Match).
+
+    Raises:
+        Conflict: the memory has changed since.
+    """
+    if expected is not None and memory.version != expected:
+        message = f"The memory is at version {memory.version}, not {expected}: get it again."
+        raise Conflict(message)
+
+
+def _same_key(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tuple[Outcome, Memory]:
     """The same claim by its logical key: said again, kept, replaced in place, or ended by a new memory."""
     if item.request.on_same_key is OnSameKey.KEEP:
         return Outcome.UNCHANGED, existing
@@ -173,11 +154,11 @@ def _same_key(draft: _Draft, item: Item, existing: Memory, policy: Policy) -> tu
     if item.request.on_same_key is OnSameKey.REVISE:
         return _revise(draft, item, existing, policy)
     memory = _create(draft, item, policy, instead_of=existing)
-    _supersede(draft, memory, existing)
+    draft.supersede(memory, existing)
     return Outcome.SUPERSEDED, memory
 
 
-def _create(draft: _Draft, item: Item, policy: Policy, *, instead_of: Memory | None = None) -> Memory:
+def _create(draft: Draft, item: Item, policy: Policy, *, instead_of: Memory | None = None) -> Memory:
     request = item.request
     memory = Memory(
         uid=request.uid or item.new_uid,
@@ -189,21 +170,15 @@ def _create(draft: _Draft, item: Item, policy: Policy, *, instead_of: Memory | N
         created_at=draft.now,
         updated_at=draft.now,
         embedded=item.has_vectors,
+        claims_content=request.dedupe is Dedupe.CONTENT and not request.uid,
         **{name: getattr(request, name) for name in _KEPT_FIELDS},
     )
-    draft.created.add(memory.key)
-    draft.memories[memory.key] = memory
+    draft.create(memory, behind=item.key_of(request.after) if request.after else None, instead_of=instead_of)
     draft.vectors_of[memory.key] = item.index
-    for claim in _own_claims(item, memory):
-        if draft.claimed(claim) in (None, instead_of):
-            draft.claim(claim, memory)
-    if conversation := conversation_key(memory):
-        behind = item.key_of(request.after) if request.after else None
-        draft.stale_contexts |= draft.chain.insert(memory.key, conversation, behind)
     return memory
 
 
-def _reinforce(draft: _Draft, item: Item, existing: Memory, policy: Policy) -> tuple[Outcome, Memory]:
+def _reinforce(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tuple[Outcome, Memory]:
     request = item.request
     memory = replace(
         existing,
@@ -220,22 +195,15 @@ def _reinforce(draft: _Draft, item: Item, existing: Memory, policy: Policy) -> t
     return Outcome.REINFORCED, memory
 
 
-def _revise(draft: _Draft, item: Item, existing: Memory, policy: Policy) -> tuple[Outcome, Memory]:
+def _revise(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tuple[Outcome, Memory]:
     """Replace what the request speaks of; a change that changes nothing writes nothing."""
-    request = item.request
-    given = {name: getattr(request, name) for name in _KEPT_FIELDS if name in request.given}
-    if {ref.key for ref in request.entities} - {ref.key for ref in existing.entities}:
-        given["entities"] = _united((), request.entities, policy)
-    if request.content != existing.content:
-        given |= {"content": request.content, "summary": shorten(request.content, policy.write.summary_max_chars)}
-    if request.summary:
-        given["summary"] = request.summary
-    if "context" in given:
-        given["context_built"] = False
-    memory = replace(existing, **given)
-    if memory == existing and _is_current(existing, draft.now):
+    memory = replace(existing, **_changes(item, existing, policy))
+    _check_interval(memory)
+    is_stale = not existing.is_current(draft.now) and not item.is_correction
+    if memory == existing and not is_stale:
         return Outcome.UNCHANGED, existing
-    memory = _current_again(memory, draft.now)
+    if is_stale:
+        memory = _current_again(memory, draft)
     re_embed = (memory.content, memory.actor) != (existing.content, existing.actor)
     memory = replace(
         memory,
@@ -243,23 +211,58 @@ def _revise(draft: _Draft, item: Item, existing: Memory, policy: Policy) -> tupl
         version=existing.version + 1,
         embedded=item.has_vectors if re_embed else existing.embedded,
     )
-    if existing.key not in draft.created:
-        draft.revisions.append(existing)
     draft.put(memory)
-    if re_embed or memory.logical_key != existing.logical_key or not _is_current(existing, draft.now):
-        _move_claims(draft, item, existing, memory)
+    if re_embed or is_stale or memory.logical_key != existing.logical_key:
+        draft.released.add(existing.key)
+        if memory.status is Status.ACTIVE:
+            draft.take_claims(memory, also_from=existing)
     if re_embed:
         draft.vectors_of[memory.key] = item.index
-        _mark_neighbours(draft, memory)
+        draft.mark_neighbours(memory)
+    if memory.source.conversation_id and not existing.source.conversation_id:
+        draft.join_conversation(memory, item.key_of(item.request.after) if item.request.after else None)
     return Outcome.REVISED, memory
 
 
-def _is_current(memory: Memory, now: datetime) -> bool:
-    """Whether a memory is active and its time has not passed; the expire job may be a few minutes behind."""
-    return memory.status is Status.ACTIVE and (memory.expires_at is None or memory.expires_at > now)
+def _changes(item: Item, existing: Memory, policy: Policy) -> dict[str, Any]:
+    """The fields that a revision replaces.
+
+    Raises:
+        InvalidInput: it would move a turn to another conversation.
+    """
+    request = item.request
+    changes: dict[str, Any] = {name: getattr(request, name) for name in _KEPT_FIELDS if name in request.given}
+    if "entities" in request.given and (item.is_correction or _adds_entities(request, existing)):
+        changes["entities"] = _united((), request.entities, policy)
+    if "content" in request.given and request.content != existing.content:
+        summary = shorten(request.content, policy.write.summary_max_chars)
+        changes |= {"content": request.content, "summary": summary}
+    if request.summary:
+        changes["summary"] = request.summary
+    elif "summary" in request.given:
+        changes["summary"] = shorten(changes.get("content", existing.content), policy.write.summary_max_chars)
+    if "context" in changes:
+        changes["context_built"] = False
+    old, new = existing.source.conversation_id, changes.get("source", existing.source).conversation_id
+    if old and new is None:
+        changes["source"] = replace(changes["source"], conversation_id=old)
+    elif old and old != new:
+        raise InvalidInput({"source.conversation_id": ["This memory is a turn of another conversation."]})
+    if new and not old and existing.context is None and "context" not in changes:
+        changes["context_built"] = True
+    return changes
 
 
-def _current_again(memory: Memory, now: datetime) -> Memory:
+def _adds_entities(request: WriteRequest, existing: Memory) -> bool:
+    return not {ref.key for ref in request.entities} <= {ref.key for ref in existing.entities}
+
+
+def _check_interval(memory: Memory) -> None:
+    if memory.valid_from and memory.valid_until and memory.valid_until < memory.valid_from:
+        raise InvalidInput({"valid_until": ["Must not be before valid_from."]})
+
+
+def _current_again(memory: Memory, draft: Draft) -> Memory:
     """A memory that is written again by its uid counts again, though it had expired or was put away.
 
     Raises:
@@ -268,27 +271,13 @@ def _current_again(memory: Memory, now: datetime) -> Memory:
     if memory.status in {Status.SUPERSEDED, Status.RETRACTED}:
         message = f"The memory {memory.uid} is {memory.status}: write the new text as a memory of its own."
         raise Conflict(message)
-    has_expired = memory.expires_at is not None and memory.expires_at <= now
-    if memory.status is Status.ACTIVE and not has_expired:
+    if memory.is_current(draft.now):
         return memory
-    expires_at = None if has_expired else memory.expires_at
-    return replace(memory, status=Status.ACTIVE, status_reason=None, status_at=now, expires_at=expires_at)
+    expires_at = None if memory.has_expired(draft.now) else memory.expires_at
+    return replace(memory, status=Status.ACTIVE, status_reason=None, status_at=draft.now, expires_at=expires_at)
 
 
-def _move_claims(draft: _Draft, item: Item, existing: Memory, memory: Memory) -> None:
-    draft.released.add(existing.key)
-    if memory.status is Status.ACTIVE:
-        for claim in _own_claims(item, memory):
-            if draft.claimed(claim) in (None, existing, memory):
-                draft.claim(claim, memory)
-
-
-def _mark_neighbours(draft: _Draft, memory: Memory) -> None:
-    if conversation_key(memory):
-        draft.stale_contexts |= {key for step in (-1, 0, 1, 2) if (key := draft.chain.at(memory.key, step))}
-
-
-def _connect(draft: _Draft, item: Item, memory: Memory) -> bool:
+def _connect(draft: Draft, item: Item, memory: Memory) -> bool:
     """Draw the requested edges; says whether a memory was superseded by it."""
     superseded = False
     for name, edge_type in _EDGE_FIELDS.items():
@@ -297,43 +286,14 @@ def _connect(draft: _Draft, item: Item, memory: Memory) -> bool:
             if other.key == memory.key:
                 continue
             if edge_type is EdgeType.UPDATES:
-                _supersede(draft, memory, other)
+                draft.supersede(memory, other)
                 superseded = True
             else:
-                _draw(draft, memory, edge_type, other)
+                draft.draw(memory, edge_type, other)
     return superseded
 
 
-def _supersede(draft: _Draft, memory: Memory, other: Memory) -> None:
-    _draw(draft, memory, EdgeType.UPDATES, other)
-    if other.status is Status.SUPERSEDED:
-        return
-    draft.put(
-        replace(
-            other,
-            status=Status.SUPERSEDED,
-            status_reason="update",
-            status_at=draft.now,
-            updated_at=draft.now,
-            version=other.version + 1,
-        )
-    )
-    draft.released.add(other.key)
-
-
-def _draw(draft: _Draft, memory: Memory, edge_type: EdgeType, other: Memory) -> None:
-    edge = Edge(
-        uid="e-" + hashlib.sha256(f"{memory.key}|{edge_type}|{other.key}".encode()).hexdigest()[:24],
-        from_uid=memory.uid,
-        to_uid=other.uid,
-        type=edge_type,
-        weight=1.0,
-        created_at=draft.now,
-    )
-    draft.edges[memory.key, edge_type, other.key] = (memory, edge)
-
-
-def _check_references(draft: _Draft, item: Item) -> None:
+def _check_references(draft: Draft, item: Item) -> None:
     missing = {
         path: ["There is no memory of that uid in this space."]
         for path, uid in item.references
@@ -353,18 +313,9 @@ def _claims_of(item: Item) -> set[str]:
         claims.add(source_claim(item.space, request.source.key))
     if request.logical_key:
         claims.add(logical_claim(item.space, request.logical_key))
-    if request.dedupe is Dedupe.CONTENT and not request.uid:
+    if item.is_correction or (request.dedupe is Dedupe.CONTENT and not request.uid):
         claims.add(item.content_claim)
     return claims
-
-
-def _own_claims(item: Item, memory: Memory) -> Iterable[str]:
-    """The claims of a memory that has just got this item's content."""
-    if memory.logical_key:
-        yield logical_claim(memory.space, memory.logical_key)
-    if item.request.dedupe is Dedupe.CONTENT and not item.request.uid:
-        same_actor = memory.actor == item.request.actor
-        yield item.content_claim if same_actor else content_claim(memory.space, memory.actor, memory.content)
 
 
 def _united(known: Sequence[EntityRef], said: Sequence[EntityRef], policy: Policy) -> tuple[EntityRef, ...]:
@@ -372,41 +323,3 @@ def _united(known: Sequence[EntityRef], said: Sequence[EntityRef], policy: Polic
     for ref in said:
         refs.setdefault(ref.key, replace(ref, label=ref.label or label_from_key(ref.key)))
     return tuple(sorted(refs.values())[: policy.write.entities_max])
-
-
-def _rebuild_context(draft: _Draft, key: str, policy: Policy) -> None:
-    memory = draft.memories.get(key)
-    if memory and memory.context_built:
-        rebuilt = with_built_context(memory, draft.chain, draft.memories, word_limit=policy.index.context_words)
-        if rebuilt is not memory:
-            draft.put(rebuilt)
-
-
-def _decision(draft: _Draft, results: Sequence[WriteResult]) -> Decision:
-    links = set(draft.chain.before.items())
-    known = set(draft.before.previous_turns.items())
-    return Decision(
-        results=tuple(
-            replace(result, memory=draft.memories[result.memory.key]) if result.memory else result for result in results
-        ),
-        created=tuple(draft.memories[key] for key in sorted(draft.created)),
-        changed=tuple(draft.memories[key] for key in sorted(draft.changed)),
-        revisions=tuple(draft.revisions),
-        edges=tuple(draft.edges.values()),
-        claims=draft.new_claims,
-        released=frozenset(draft.released),
-        links=tuple(sorted((earlier, later) for later, earlier in links - known)),
-        unlinked=tuple(sorted((earlier, later) for later, earlier in known - links)),
-        last_turns={
-            conversation: turn
-            for conversation, turn in draft.chain.last.items()
-            if draft.before.last_turns.get(conversation) != turn
-        },
-        mentioning=frozenset(key for key in draft.created | draft.changed if _mentions_changed(draft, key)),
-        vectors_of=draft.vectors_of,
-    )
-
-
-def _mentions_changed(draft: _Draft, key: str) -> bool:
-    before = draft.before.memories.get(key)
-    return draft.memories[key].entities != (before.entities if before else ())

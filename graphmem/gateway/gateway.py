@@ -1,17 +1,20 @@
 """The gateway: authorise, validate, screen, embed, then one transaction: lock, read, decide, apply, trace."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 
-from graphmem.errors import GraphmemError, PolicyRefused
+from graphmem.errors import Forbidden, GraphmemError, PolicyRefused
 from graphmem.gateway.answers import answer_text, is_stored, memory_keys, report_from
 from graphmem.gateway.decide import Item, decide, selection_for
+from graphmem.gateway.edges import DrawnEdge, EdgeRequest, decide_edge, decide_removal, edge_selection
 from graphmem.gateway.indexing import index_entry
 from graphmem.gateway.preparation import Preparation, Prepared
-from graphmem.model.caller import Caller
-from graphmem.model.memory import Memory
+from graphmem.gateway.status import StatusChange, decide_status, status_selection
+from graphmem.model.caller import Caller, Role
+from graphmem.model.edge import Edge, EdgeType
+from graphmem.model.memory import Memory, Status, memory_key
 from graphmem.model.policy import Policy
 from graphmem.model.space import Space
 from graphmem.model.state import Decision, GraphState, Selection
@@ -83,6 +86,37 @@ class Gateway:
         if not prepared.items:
             return self._refused(prepared, (), caller)
         prepared = self._preparation.embed(prepared)
+        return self._store(prepared, caller, atomic=atomic, idempotency=idempotency)
+
+    def correct(
+        self, request: WriteRequest, *, caller: Caller, expected_version: int | None = None
+    ) -> tuple[WriteResult, str]:
+        """Change exactly the given fields of the memory that the request's uid names; and the trace of it.
+
+        The request repeats the present content, actor and source where it does not change them.
+
+        Raises:
+            NotFound: there is no such memory.
+            Conflict: it has another version than the expected one.
+            InvalidInput, Forbidden, PolicyRefused: as for a write.
+        """
+        prepared = self._preparation.check([request], caller, are_corrections=True)
+        items = tuple(replace(item, expected_version=expected_version) for item in prepared.items)
+        prepared = self._preparation.embed(replace(prepared, items=items))
+        report = self._store(prepared, caller) if items else self._refused(prepared, (), caller)
+        result = report.results[0]
+        if result.error:
+            raise result.error
+        return result, report.trace_id
+
+    def _store(
+        self,
+        prepared: Prepared,
+        caller: Caller,
+        *,
+        atomic: bool = False,
+        idempotency: IdempotencyKey | None = None,
+    ) -> WriteReport:
         now = self._clock.now()
         trace_id = self._ids.new("trace")
 
@@ -108,6 +142,78 @@ class Gateway:
         except _UndoError as undo:
             return self._refused(prepared, [result for result in undo.results if result.error], caller)
 
+    def change_status(
+        self,
+        memory: Memory,
+        status: Status,
+        reason: str | None,
+        *,
+        caller: Caller,
+        expected_version: int | None = None,
+    ) -> tuple[WriteResult, str]:
+        """Retract, archive or restore a memory that the caller has seen; and the trace of it.
+
+        Raises:
+            Forbidden: the key may not write in its space.
+            NotFound, Conflict: see decide_status.
+        """
+        self._authorise(caller, memory.space)
+        trace_id, now = self._ids.new("trace"), self._clock.now()
+        change = StatusChange(key=memory.key, status=status, reason=reason, expected_version=expected_version)
+        decision = self.run(
+            status_selection(memory),
+            lambda state: decide_status(state, change, now=now),
+            kind="status",
+            space=memory.space,
+            key_id=caller.key_id,
+            trace_id=trace_id,
+        )
+        return decision.results[0], trace_id
+
+    def draw_edge(self, request: EdgeRequest, *, caller: Caller) -> DrawnEdge:
+        """Draw an edge between two memories of a space, or revise the one that is there.
+
+        Raises:
+            Forbidden: the key may not write in the space.
+            InvalidInput: an end is not there, or both are the same.
+        """
+        self._authorise(caller, request.space)
+        trace_id, now = self._ids.new("trace"), self._clock.now()
+        decision = self.run(
+            edge_selection(request),
+            lambda state: decide_edge(state, request, now=now),
+            kind="edge",
+            space=request.space,
+            key_id=caller.key_id,
+            trace_id=trace_id,
+        )
+        is_new = decision.events[0]["outcome"] == "edge_created"
+        return DrawnEdge(edge=decision.edges[-1][1], is_new=is_new, trace_id=trace_id)
+
+    def remove_edge(self, space: Space, edge: Edge, *, caller: Caller) -> str:
+        """Remove an edge; says which trace keeps what it was.
+
+        Raises:
+            Forbidden: the key may not write in the space.
+            NotFound: it is no longer there.
+        """
+        self._authorise(caller, space)
+        trace_id, now = self._ids.new("trace"), self._clock.now()
+        place = (memory_key(space, edge.from_uid), EdgeType(edge.type), memory_key(space, edge.to_uid))
+        self.run(
+            Selection(memories=frozenset({place[0], place[2]}), edges=frozenset({place})),
+            lambda state: decide_removal(state, place, now=now),
+            kind="edge",
+            space=space,
+            key_id=caller.key_id,
+            trace_id=trace_id,
+        )
+        return trace_id
+
+    def _authorise(self, caller: Caller, space: Space) -> None:
+        if not caller.may(Role.WRITER, space):
+            raise Forbidden
+
     def run(
         self,
         selection: Selection,
@@ -116,10 +222,15 @@ class Gateway:
         kind: str,
         space: Space,
         vectors: Mapping[int, Sequence[Vector]] | None = None,
+        key_id: str | None = None,
+        trace_id: str | None = None,
     ) -> Decision:
-        """Run another decider over a selection of one space, the same way as a write: atomic and traced."""
+        """Run another decider over a selection of one space, the same way as a write: atomic and traced.
+
+        ``key_id`` says who asked for it; a job asks for itself.
+        """
         now = self._clock.now()
-        trace_id = self._ids.new("trace")
+        trace_id = trace_id or self._ids.new("trace")
 
         def work(transaction: Transaction) -> Decision:
             decision = self._decide_and_apply(transaction, selection, decider, vectors or {})
@@ -129,7 +240,7 @@ class Gateway:
                     kind=kind,
                     tenant=space.tenant,
                     spaces=(space.key,),
-                    key_id=kind,
+                    key_id=key_id or kind,
                     created_at=now,
                     events=decision.events,
                 )

@@ -47,13 +47,16 @@ class Preparation:
     policy: Policy
     source_roots: tuple[Path, ...] = ()
 
-    def check(self, requests: Sequence[WriteRequest | GraphmemError], caller: Caller) -> Prepared:
+    def check(
+        self, requests: Sequence[WriteRequest | GraphmemError], caller: Caller, *, are_corrections: bool = False
+    ) -> Prepared:
         """Authorise, validate, screen and normalise each request; an error stands for itself."""
         items: list[Item] = []
         refused: list[WriteResult] = []
         for index, request in enumerate(requests):
             try:
-                items.append(self._item(index, request, caller))
+                item = self._item(index, request, caller)
+                items.append(replace(item, is_correction=are_corrections))
             except GraphmemError as error:
                 refused.append(WriteResult(index=index, outcome=Outcome.REFUSED, error=error))
         return Prepared(items=tuple(items), refused=tuple(refused))
@@ -66,7 +69,7 @@ class Preparation:
         texts = {
             item.index: texts_to_embed(item.request.content, item.request.actor, self.policy.index)
             for item in prepared.items
-            if item.index not in vectors
+            if item.index not in vectors and (not item.is_correction or "content" in item.request.given)
         }
         flat = [text for part in texts.values() for text in part]
         try:
@@ -82,7 +85,8 @@ class Preparation:
             raise request
         fields = {name: getattr(request, name) for name in request.__slots__}
         wrong = problems(fields, self.policy.write) | self._wrong_vector(request.embedding)
-        if not wrong and (problem := _wrong_path(request.source, self.source_roots)):
+        names_source = not request.given or "source" in request.given
+        if not wrong and names_source and (problem := _wrong_path(request.source, self.source_roots)):
             wrong = {"source.path": [problem]}
         if wrong:
             raise InvalidInput(wrong)

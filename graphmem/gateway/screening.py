@@ -42,7 +42,8 @@ def refusal(request: WriteRequest, policy: WritePolicy) -> str | None:
 
 
 def _texts(request: WriteRequest) -> Iterable[str]:
-    yield request.content
+    if not request.given or "content" in request.given:  # a correction of something else repeats it
+        yield request.content
     yield from (text for text in (request.summary, request.context, request.actor, request.logical_key) if text)
     yield from request.tags
     yield from (ref.label for ref in request.entities if ref.label)

@@ -15,6 +15,28 @@ class EdgeType(StrEnum):
     PART_OF = "PART_OF"
 
 
+class LineageType(StrEnum):
+    """Where a memory was made from; drawn by upkeep, never by callers."""
+
+    FOLDED_FROM = "FOLDED_FROM"
+    PROMOTED_FROM = "PROMOTED_FROM"
+    SUMMARY_OF = "SUMMARY_OF"
+
+
+def edge_type(name: str) -> EdgeType:
+    """The type of a name, also in the camel-case form of 002: RELATED_TO, RelatedTo, relatedTo.
+
+    Raises:
+        ValueError: there is no such type.
+    """
+    wanted = name.replace("_", "").upper()
+    for known in EdgeType:
+        if known.replace("_", "") == wanted:
+            return known
+    msg = f"Must be one of {', '.join(EdgeType)}."
+    raise ValueError(msg)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Edge:
     """An edge between two memories; one per (from, type, to). ``weight`` is 0 to 1."""
@@ -22,7 +44,7 @@ class Edge:
     uid: str
     from_uid: str
     to_uid: str
-    type: EdgeType
+    type: EdgeType | LineageType
     weight: float
     created_at: datetime
     reason: str | None = None

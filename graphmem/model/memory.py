@@ -1,7 +1,7 @@
 """Memory: one remembered statement with its provenance, time and status."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 
@@ -75,12 +75,45 @@ class Memory:
     recall_count: int = 0
     last_recalled_at: datetime | None = None
     embedded: bool = True  # whether vectors are there
+    claims_content: bool = True  # whether equal content reinforces it
     version: int = 1
 
     @property
     def key(self) -> str:
         """The unique key of the node: ``space|uid``."""
         return memory_key(self.space, self.uid)
+
+    def has_expired(self, now: datetime) -> bool:
+        """Whether its time has passed; the expire job may be a few minutes behind."""
+        return self.expires_at is not None and self.expires_at <= now
+
+    def is_current(self, now: datetime) -> bool:
+        """Whether it is active and its time has not passed."""
+        return self.status is Status.ACTIVE and not self.has_expired(now)
+
+    @property
+    def began(self) -> datetime:
+        """From when it was true, as far as is known: valid_from, else when it happened, else when it was said."""
+        return self.valid_from or self.occurred_at or self.created_at
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Revision:
+    """An earlier version of a memory, kept whole, and when another took its place."""
+
+    memory: Memory
+    replaced_at: datetime
+
+
+def says_the_same(earlier: Memory, later: Memory) -> bool:
+    """Whether a change is only bookkeeping: counts, vectors, or a context that the service built."""
+    bookkeeping = {
+        name: getattr(earlier, name)
+        for name in ("updated_at", "version", "mention_count", "recall_count", "last_recalled_at", "embedded")
+    }
+    if later.context_built:
+        bookkeeping["context"] = earlier.context
+    return replace(later, **bookkeeping) == earlier
 
 
 def memory_key(space: Space, uid: str) -> str:

@@ -3,19 +3,23 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from graphmem.model.edge import Edge
-from graphmem.model.memory import Memory
+from graphmem.model.edge import Edge, EdgeType
+from graphmem.model.memory import Memory, Revision
 from graphmem.model.writing import WriteResult
+
+EdgeKey = tuple[str, EdgeType, str]  # key of the memory it starts from, its type, key of the memory it ends at
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Selection:
-    """What a write locks and reads: claim keys, memories, conversations and turns within them."""
+    """What a write locks and reads: claim keys, memories, conversations, turns within them, and edges."""
 
     claims: frozenset[str] = frozenset()
     memories: frozenset[str] = frozenset()
     conversations: frozenset[str] = frozenset()
     anchors: frozenset[str] = frozenset()  # turns that new ones are put behind
+    updated: frozenset[str] = frozenset()  # memories whose updaters are read as well
+    edges: frozenset[EdgeKey] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -26,6 +30,8 @@ class GraphState:
     claims: Mapping[str, str] = field(default_factory=dict)
     previous_turns: Mapping[str, str] = field(default_factory=dict)  # turn → the turn before it
     last_turns: Mapping[str, str] = field(default_factory=dict)  # conversation → its last turn
+    updaters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # memory → those that UPDATES it
+    edges: Mapping[EdgeKey, Edge] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -35,8 +41,9 @@ class Decision:
     results: tuple[WriteResult, ...] = ()
     created: tuple[Memory, ...] = ()
     changed: tuple[Memory, ...] = ()
-    revisions: tuple[Memory, ...] = ()  # earlier versions, kept whole
+    revisions: tuple[Revision, ...] = ()
     edges: tuple[tuple[Memory, Edge], ...] = ()  # with the memory they start from
+    removed_edges: tuple[EdgeKey, ...] = ()
     claims: Mapping[str, str] = field(default_factory=dict)  # to be set
     released: frozenset[str] = frozenset()  # memories whose content and logical claims end
     links: tuple[tuple[str, str], ...] = ()  # NEXT edges to be there
@@ -49,4 +56,4 @@ class Decision:
     @property
     def is_empty(self) -> bool:
         """Whether nothing would change."""
-        return not (self.created or self.changed or self.edges or self.claims)
+        return not (self.created or self.changed or self.edges or self.removed_edges or self.claims)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from graphmem.model.edge import Edge, EdgeType
+from graphmem.model.edge import Edge
 from graphmem.model.memory import Memory
 from graphmem.ports import Vector
 from graphmem.store.connection import Connection
-from graphmem.store.mapping import memory_from_node
+from graphmem.store.mapping import edge_from_row, memory_from_node
 from graphmem.store.memories import memories_by_key
 
 _LAST_CHARACTER = "\U0010ffff"
@@ -161,19 +161,7 @@ def _found(values: Sequence[Any], contested: Container[str]) -> Found:
 
 def _edges(rows: Sequence[Sequence[Any]]) -> tuple[Edge, ...]:
     """Each edge once, in a total order; both of its ends may have brought it."""
-    edges = {
-        uid: Edge(
-            uid=uid,
-            from_uid=from_uid,
-            to_uid=to_uid,
-            type=EdgeType(edge_type),
-            weight=weight,
-            created_at=created_at.to_native().astimezone(UTC),
-            reason=reason,
-            link_type=link_type,
-        )
-        for _, uid, from_uid, to_uid, edge_type, weight, created_at, reason, link_type in rows
-    }
+    edges = {row[1]: edge_from_row(row[1:]) for row in rows}
     return tuple(edges[uid] for uid in sorted(edges))
 
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from graphmem.model.caller import Caller, Role
+from graphmem.model.edge import Edge, EdgeType, LineageType
 from graphmem.model.entity import EntityRef
 from graphmem.model.memory import Authority, Memory, MemoryType, Status
 from graphmem.model.source import CapturedBy, Source, SourceType
@@ -18,6 +19,7 @@ Properties = dict[str, Any]
 Stored = Mapping[str, Any]  # a node or its properties
 Described = Mapping[str, Any]  # name of a property → neomodel's object for it
 
+_TIMES = "created_at updated_at status_at occurred_at valid_from valid_until expires_at last_recalled_at".split()
 _MEMORY: Described = MemoryNode.defined_properties(aliases=False, rels=False)
 _API_KEY: Described = ApiKeyNode.defined_properties(aliases=False, rels=False)
 _JOB_RUN: Described = JobRunNode.defined_properties(aliases=False, rels=False)
@@ -65,6 +67,7 @@ def memory_from_node(node: Stored, entities: Iterable[Sequence[str]] = ()) -> Me
         recall_count=values.recall_count,
         last_recalled_at=values.last_recalled_at,
         embedded=bool(values.embedded),
+        claims_content=values.claims_content is not False,
         version=values.version,
     )
 
@@ -109,8 +112,46 @@ def memory_properties(memory: Memory) -> Properties:
         "recall_count": memory.recall_count,
         "last_recalled_at": memory.last_recalled_at,
         "embedded": memory.embedded,
+        "claims_content": memory.claims_content,
         "version": memory.version,
     }
+
+
+def edge_from_row(row: Sequence[Any]) -> Edge:
+    """The edge of a row: uid, uids of its ends, type, weight, time as text, reason, native type."""
+    uid, from_uid, to_uid, edge_type, weight, created_at, reason, link_type = row
+    return Edge(
+        uid=uid,
+        from_uid=from_uid,
+        to_uid=to_uid,
+        type=EdgeType(edge_type) if edge_type in set(EdgeType) else LineageType(edge_type),
+        weight=weight,
+        created_at=datetime.fromisoformat(created_at).astimezone(UTC),
+        reason=reason,
+        link_type=link_type,
+    )
+
+
+def memory_from_revision(text: str) -> Memory:
+    """The memory that a revision keeps as JSON."""
+    values = json.loads(text)
+    times = {name: datetime.fromisoformat(values[name]) for name in _TIMES if values[name]}
+    source = values["source"]
+    return Memory(
+        **values
+        | times
+        | {
+            "space": space_from_key(values["space"]),
+            "type": MemoryType(values["type"]),
+            "status": Status(values["status"]),
+            "authority": Authority(values["authority"]),
+            "entities": tuple(EntityRef(**ref) for ref in values["entities"]),
+            "tags": tuple(values["tags"]),
+            "source": Source(
+                **source | {"type": SourceType(source["type"]), "captured_by": CapturedBy(source["captured_by"])}
+            ),
+        }
+    )
 
 
 def memory_labels(memory: Memory) -> list[str]:

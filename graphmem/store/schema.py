@@ -73,6 +73,7 @@ class MemoryNode(StructuredNode):
     recall_count = IntegerProperty()
     last_recalled_at = UtcTimeProperty()
     embedded = BooleanProperty()
+    claims_content = BooleanProperty()
     version = IntegerProperty()
     native = StringProperty()
     search_text = StringProperty()
@@ -140,6 +141,22 @@ class RevisionNode(StructuredNode):
     content = StringProperty(required=True)
     memory = StringProperty(required=True)
     created_at = UtcTimeProperty(required=True)
+    replaced_at = UtcTimeProperty(required=True)
+
+    chunks = RelationshipFrom("FormerChunkNode", "OF")
+
+
+class FormerChunkNode(StructuredNode):
+    """A vector of an earlier version: it is in no index, and compared only by recalls as of a past time."""
+
+    __label__ = "FormerChunk"
+
+    key = StringProperty(required=True)
+    space = StringProperty(required=True)
+    embedding = ArrayProperty(FloatProperty())
+    embedder = StringProperty(required=True)
+
+    revision = RelationshipTo("RevisionNode", "OF")
 
 
 class ConversationNode(StructuredNode):

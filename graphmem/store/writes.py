@@ -9,11 +9,11 @@ from typing import Any
 
 from graphmem.model.edge import Edge
 from graphmem.model.entity import EntityRef
-from graphmem.model.memory import Memory
-from graphmem.model.state import Decision, GraphState, Selection
+from graphmem.model.memory import Memory, Revision
+from graphmem.model.state import Decision, EdgeKey, GraphState, Selection
 from graphmem.ports import Vector
 from graphmem.store.connection import Transaction
-from graphmem.store.mapping import chunk_copies, memory_from_node, memory_labels, memory_properties
+from graphmem.store.mapping import chunk_copies, edge_from_row, memory_from_node, memory_labels, memory_properties
 
 Row = dict[str, Any]
 
@@ -49,7 +49,9 @@ def read_state(transaction: Transaction, selection: Selection) -> GraphState:
     """
     claims = _lock_claims(transaction, selection.claims)
     last_turns = _lock_conversations(transaction, selection.conversations)
+    updaters = _updaters(transaction, selection.updated)
     keys = {*selection.memories, *claims.values(), *last_turns.values()}
+    keys.update(key for found in updaters.values() for key in found)
     previous: dict[str, str] = {}
     if anchors := selection.anchors | selection.memories | set(last_turns.values()) | set(claims.values()):
         for row in transaction.run("writes.turns_around", space_keys=sorted(anchors)):
@@ -57,7 +59,12 @@ def read_state(transaction: Transaction, selection: Selection) -> GraphState:
             if row["previous"]:
                 previous[row["key"]] = row["previous"]
     return GraphState(
-        memories=_lock_memories(transaction, keys), claims=claims, previous_turns=previous, last_turns=last_turns
+        memories=_lock_memories(transaction, keys),
+        claims=claims,
+        previous_turns=previous,
+        last_turns=last_turns,
+        updaters=updaters,
+        edges=_edges(transaction, selection.edges),
     )
 
 
@@ -65,12 +72,13 @@ def apply_decision(transaction: Transaction, decision: Decision, enrichment: Enr
     """Carry a decision out; ``locked`` are the claim keys that were locked for it."""
     changed = [_changed_row(memory, enrichment) for memory in decision.changed]
     edges = [_edge_row(memory, edge) for memory, edge in decision.edges]
-    _run(transaction, "writes.save_revisions", "space_rows", [_revision_row(memory) for memory in decision.revisions])
     _run(transaction, "writes.release_claims", "space_keys", sorted(decision.released))
     _create(transaction, decision, enrichment)
+    _run(transaction, "writes.save_revisions", "space_rows", [_revision_row(each) for each in decision.revisions])
     _run(transaction, "writes.change_memories", "space_rows", changed)
     _run(transaction, "writes.replace_chunks", "space_rows", _replaced_chunks(decision, enrichment))
     _run(transaction, "writes.take_claims", "claims", _claims_of_others(decision))
+    _run(transaction, "writes.remove_edges", "space_rows", [_edge_place(place) for place in decision.removed_edges])
     _run(transaction, "writes.draw_edges", "space_rows", edges)
     _run(transaction, "writes.unlink_turns", "space_rows", _pairs(decision.unlinked))
     _run(transaction, "writes.link_turns", "space_rows", _pairs(decision.links))
@@ -119,6 +127,25 @@ def _lock_memories(transaction: Transaction, keys: Iterable[str]) -> dict[str, M
     return {row["m"]["key"]: memory_from_node(row["m"], row["entities"]) for row in rows}
 
 
+def _updaters(transaction: Transaction, keys: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    if not (wanted := sorted(keys)):
+        return {}
+    rows = transaction.run("writes.updaters", space_keys=wanted)
+    return {row["key"]: tuple(row["updaters"]) for row in rows}
+
+
+def _edges(transaction: Transaction, places: Iterable[EdgeKey]) -> dict[EdgeKey, Edge]:
+    if not (wanted := sorted(places)):
+        return {}
+    rows = transaction.run("writes.edges_at", space_rows=[_edge_place(place) for place in wanted])
+    return {wanted[row["place"]]: edge_from_row(row["edge"]) for row in rows}
+
+
+def _edge_place(place: EdgeKey) -> Row:
+    from_key, edge_type, to_key = place
+    return {"from_key": from_key, "type": edge_type.value, "to_key": to_key}
+
+
 def _in_space(key: str) -> Row:
     return {"key": key, "space": key.partition("|")[0]}
 
@@ -157,8 +184,14 @@ def _changed_row(memory: Memory, enrichment: Enrichment) -> Row:
 
 
 def _replaced_chunks(decision: Decision, enrichment: Enrichment) -> list[Row]:
+    """New vectors for memories; the former ones go to the first revision of this decision, which they were made for."""
+    revisions = {each.memory.key: _revision_key(each.memory) for each in reversed(decision.revisions)}
     return [
-        {"key": memory.key, "chunks": _chunk_rows(memory, decision, enrichment)}
+        {
+            "key": memory.key,
+            "chunks": _chunk_rows(memory, decision, enrichment),
+            "revision": revisions.get(memory.key, ""),
+        }
         for memory in decision.changed
         if memory.key in decision.vectors_of
     ]
@@ -192,17 +225,23 @@ def _edge_row(memory: Memory, edge: Edge) -> Row:
     }
 
 
-def _revision_row(memory: Memory) -> Row:
+def _revision_key(memory: Memory) -> str:
+    return f"{memory.key}|{memory.version}"
+
+
+def _revision_row(revision: Revision) -> Row:
+    memory = revision.memory
     whole = asdict(memory) | {"space": memory.space.key}
     return {
         "memory_key": memory.key,
         "properties": {
-            "key": f"{memory.key}|{memory.version}",
+            "key": _revision_key(memory),
             "space": memory.space.key,
             "version": memory.version,
             "content": memory.content,
             "memory": json.dumps(whole, default=_plain, ensure_ascii=False, sort_keys=True),
             "created_at": memory.updated_at,
+            "replaced_at": revision.replaced_at,
         },
     }
 

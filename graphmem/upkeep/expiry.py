@@ -2,11 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import datetime
 
+from graphmem.gateway.draft import Draft
 from graphmem.gateway.gateway import Gateway
-from graphmem.model.memory import Memory, Status
+from graphmem.model.memory import Status
 from graphmem.model.space import space_from_key
 from graphmem.model.state import Decision, GraphState, Selection
 from graphmem.model.tokens import epoch_ms
@@ -18,27 +18,11 @@ BATCH = 500
 
 def decide_expiry(state: GraphState, *, now: datetime) -> Decision:
     """Archive the active memories of the selection whose expires_at has passed."""
-    expired = [memory for memory in state.memories.values() if _is_expired(memory, now)]
-    archived = tuple(
-        replace(
-            memory,
-            status=Status.ARCHIVED,
-            status_reason="ttl",
-            status_at=now,
-            updated_at=now,
-            version=memory.version + 1,
-        )
-        for memory in sorted(expired, key=lambda memory: memory.key)
-    )
-    return Decision(
-        changed=archived,
-        released=frozenset(memory.key for memory in archived),
-        events=tuple({"uid": memory.uid, "outcome": "archived", "reason": "ttl"} for memory in archived),
-    )
-
-
-def _is_expired(memory: Memory, now: datetime) -> bool:
-    return memory.status is Status.ACTIVE and memory.expires_at is not None and memory.expires_at <= now
+    draft = Draft(before=state, now=now)
+    expired = [m for m in state.memories.values() if m.status is Status.ACTIVE and m.has_expired(now)]
+    for memory in expired:
+        draft.set_status(memory, Status.ARCHIVED, "ttl")
+    return draft.decision(events=[{"uid": m.uid, "outcome": "archived", "reason": "ttl"} for m in expired])
 
 
 class Expiry:

@@ -62,6 +62,13 @@ def test_the_same_content_again_reinforces():
         [ref.key for ref in changed.entities],
     )
     assert "Ada likes tea." == changed.content
+    assert [known] == [revision.memory for revision in decision.revisions]
+
+
+def test_mere_repetition_is_counted_without_a_revision():
+    decision = decided(state_of(a_memory()), an_item())
+
+    assert 2 == decision.changed[0].mention_count
     assert () == decision.revisions
 
 
@@ -98,7 +105,7 @@ def test_a_given_uid_is_the_identity():
     decision = decided(state_of(known), an_item("New text.", uid="x"))
 
     assert [Outcome.REVISED] == outcomes(decision)
-    assert [known] == list(decision.revisions)
+    assert [(known, NOW)] == [(revision.memory, revision.replaced_at) for revision in decision.revisions]
     changed = decision.changed[0]
     assert ("New text.", ("keep",), 70, 2) == (changed.content, changed.tags, changed.importance, changed.version)
     assert {changed.key: 0} == decision.vectors_of

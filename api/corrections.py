@@ -1,0 +1,135 @@
+"""Corrections: change a memory, its status, and see what it was and what is around it."""
+
+from typing import Any
+
+from flask import Response, g, jsonify
+from marshmallow import RAISE
+
+from api.auth import requires
+from api.cursors import decoded, encoded
+from api.finding import expected_version, found_memory, tagged
+from api.parsing import JsonBlueprint
+from api.schemas.edges import EVERY_TYPE, NeighbourAnswer, NeighbourQuery, edge_view
+from api.schemas.history import HistoryAnswer, history_view
+from api.schemas.memories import (
+    AddAnswer,
+    PageQuery,
+    PatchRequest,
+    SpaceQuery,
+    StatusRequest,
+    correction_request,
+    memory_view,
+)
+from api.service import service
+from graphmem.errors import InvalidInput
+from graphmem.model.caller import Role
+from graphmem.model.memory import Memory, Status
+from graphmem.model.writing import WriteResult
+
+blueprint = JsonBlueprint("corrections", __name__, url_prefix="/v1/memories", description="Correcting memories")
+
+_IF_MATCH = {
+    "in": "header",
+    "name": "If-Match",
+    "schema": {"type": "string"},
+    "description": "The ETag that the change was decided on; another version is 409 and nothing changes.",
+}
+
+
+@blueprint.route("/<uid>", methods=["PATCH"])
+@requires(Role.WRITER)
+@blueprint.arguments(SpaceQuery, location="query", unknown=RAISE)
+@blueprint.arguments(PatchRequest)
+@blueprint.response(200, AddAnswer)
+@blueprint.doc(parameters=[_IF_MATCH])
+def revise(query: dict[str, Any], values: dict[str, Any], uid: str) -> Response:
+    """Change the named fields of a memory; its earlier version stays in the history."""
+    memory = found_memory(uid, query["space"])
+    request = correction_request(memory, values)
+    result, trace_id = service().gateway.correct(request, caller=g.caller, expected_version=expected_version(memory))
+    return _changed(result, trace_id)
+
+
+@blueprint.route("/<uid>/retract", methods=["POST"])
+@requires(Role.WRITER)
+@blueprint.arguments(SpaceQuery, location="query", unknown=RAISE)
+@blueprint.arguments(StatusRequest)
+@blueprint.response(200, AddAnswer)
+@blueprint.doc(parameters=[_IF_MATCH])
+def retract(query: dict[str, Any], values: dict[str, Any], uid: str) -> Response:
+    """Take a memory back: it was wrong. It is never recalled again, and stays in the history."""
+    return _with_status(found_memory(uid, query["space"]), Status.RETRACTED, values["reason"])
+
+
+@blueprint.route("/<uid>/archive", methods=["POST"])
+@requires(Role.WRITER)
+@blueprint.arguments(SpaceQuery, location="query", unknown=RAISE)
+@blueprint.arguments(StatusRequest)
+@blueprint.response(200, AddAnswer)
+@blueprint.doc(parameters=[_IF_MATCH])
+def archive(query: dict[str, Any], values: dict[str, Any], uid: str) -> Response:
+    """Put a memory away: it is true but no longer of use. Recalls find it with include_archived."""
+    return _with_status(found_memory(uid, query["space"]), Status.ARCHIVED, values["reason"])
+
+
+@blueprint.route("/<uid>/restore", methods=["POST"])
+@requires(Role.WRITER)
+@blueprint.arguments(SpaceQuery, location="query", unknown=RAISE)
+@blueprint.arguments(StatusRequest)
+@blueprint.response(200, AddAnswer)
+@blueprint.doc(parameters=[_IF_MATCH])
+def restore(query: dict[str, Any], values: dict[str, Any], uid: str) -> Response:
+    """Make a memory current again. What was superseded comes back once its successor is retracted or archived."""
+    return _with_status(found_memory(uid, query["space"]), Status.ACTIVE, values["reason"])
+
+
+@blueprint.route("/<uid>/history", methods=["GET"])
+@requires(Role.READER)
+@blueprint.arguments(PageQuery, location="query", unknown=RAISE)
+@blueprint.response(200, HistoryAnswer)
+def history(query: dict[str, Any], uid: str) -> Response:
+    """The versions of a memory, newest first, each with what changed; and what it replaced or was replaced by."""
+    memory = found_memory(uid, query["space"])
+    behind = _version(query["cursor"]) if query["cursor"] else None
+    found = service().histories.of(memory, limit=query["limit"], behind=behind)
+    last = found.revisions[-1].memory.version if found.has_more else None
+    return jsonify(
+        history_view(memory, found, begins=behind is None) | {"next_cursor": encoded(str(last)) if last else None}
+    )
+
+
+@blueprint.route("/<uid>/neighbours", methods=["GET"])
+@requires(Role.READER)
+@blueprint.arguments(NeighbourQuery, location="query", unknown=RAISE)
+@blueprint.response(200, NeighbourAnswer)
+def neighbours(query: dict[str, Any], uid: str) -> Response:
+    """The memories within one to three edges of a memory, nearest first, and the edges among them."""
+    memory = found_memory(uid, query["space"])
+    found = service().edges.around(
+        memory, depth=query["depth"], types=query["edge_type"] or EVERY_TYPE, limit=query["limit"]
+    )
+    return jsonify(
+        memories=[memory_view(each) for each in found.memories],
+        edges=[edge_view(edge) for edge in found.edges],
+        entities=[{"key": ref.key, "label": ref.label} for ref in found.entities],
+    )
+
+
+def _with_status(memory: Memory, status: Status, reason: str | None) -> Response:
+    result, trace_id = service().gateway.change_status(
+        memory, status, reason, caller=g.caller, expected_version=expected_version(memory)
+    )
+    return _changed(result, trace_id)
+
+
+def _changed(result: WriteResult, trace_id: str) -> Response:
+    assert result.memory is not None  # noqa: S101 - an error was raised before
+    view = memory_view(result.memory)
+    return tagged(jsonify(outcome=result.outcome.value, memory=view, trace_id=trace_id), result.memory)
+
+
+def _version(cursor: str) -> int:
+    text = decoded(cursor)
+    if not text.isdecimal():
+        raise InvalidInput({"cursor": ["Must be the next_cursor of a history."]})
+    return int(text[:18])

@@ -1,0 +1,81 @@
+"""Edges between memories: draw, list, remove."""
+
+from http import HTTPStatus
+from typing import Any
+
+from flask import Response, g, jsonify
+from flask.views import MethodView
+from marshmallow import RAISE
+
+from api.auth import requires
+from api.cursors import decoded, encoded
+from api.finding import found_edge, named_spaces
+from api.parsing import JsonBlueprint
+from api.schemas.edges import EdgeBody, EdgeList, EdgeListQuery, EdgeOutcome, edge_view
+from api.schemas.memories import SpaceQuery
+from api.service import service
+from graphmem.errors import InvalidInput
+from graphmem.gateway.edges import EdgeRequest
+from graphmem.model.caller import Role
+from graphmem.recall.recall import readable_spaces
+from graphmem.store.edges import EdgePlace
+
+blueprint = JsonBlueprint("edges", __name__, url_prefix="/v1/edges", description="How memories relate")
+
+
+@blueprint.route("")
+class EdgesView(MethodView):
+    """All edges."""
+
+    @requires(Role.READER)
+    @blueprint.arguments(EdgeListQuery, location="query", unknown=RAISE)
+    @blueprint.response(200, EdgeList)
+    def get(self, query: dict[str, Any]) -> Response:
+        """List edges by the memory that they start from, or those that touch one memory."""
+        spaces = readable_spaces(query["space"], g.caller, field="space")
+        page = service().edges.page(
+            spaces,
+            types=query["type"],
+            memory_uid=query["memory"],
+            limit=query["limit"],
+            behind=_place(query["cursor"]) if query["cursor"] else None,
+        )
+        return jsonify(
+            items=[edge_view(edge) for edge in page.edges],
+            total=page.total,
+            next_cursor=encoded(f"{page.next.uid} {page.next.start_key}") if page.next else None,
+        )
+
+    @requires(Role.WRITER)
+    @blueprint.arguments(EdgeBody)
+    @blueprint.response(201, EdgeOutcome)
+    @blueprint.alt_response(200, schema=EdgeOutcome, description="The edge was there and is revised")
+    def post(self, values: dict[str, Any]) -> Response:
+        """Draw an edge. One of the same ends and type is revised and keeps its uid. UPDATES supersedes its end."""
+        (space,) = named_spaces(values.pop("space"))
+        drawn = service().gateway.draw_edge(EdgeRequest(space=space, **values), caller=g.caller)
+        outcome = "created" if drawn.is_new else "revised"
+        response = jsonify(outcome=outcome, edge=edge_view(drawn.edge), trace_id=drawn.trace_id)
+        response.status_code = HTTPStatus.CREATED if drawn.is_new else HTTPStatus.OK
+        return response
+
+
+@blueprint.route("/<uid>")
+class EdgeView(MethodView):
+    """One edge."""
+
+    @requires(Role.WRITER)
+    @blueprint.arguments(SpaceQuery, location="query", unknown=RAISE)
+    @blueprint.response(204)
+    def delete(self, query: dict[str, Any], uid: str) -> Response:
+        """Remove an edge; the trace of it stays. What it superseded stays superseded until it is restored."""
+        space, edge = found_edge(uid, query["space"])
+        trace_id = service().gateway.remove_edge(space, edge, caller=g.caller)
+        return Response(status=HTTPStatus.NO_CONTENT, headers={"X-Trace-ID": trace_id})
+
+
+def _place(cursor: str) -> EdgePlace:
+    uid, blank, key = decoded(cursor).partition(" ")
+    if not blank:
+        raise InvalidInput({"cursor": ["Must be the next_cursor of a list."]})
+    return EdgePlace(start_key=key, uid=uid)

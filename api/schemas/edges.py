@@ -1,0 +1,115 @@
+"""Edges in requests and answers."""
+
+from typing import Any
+
+from marshmallow import Schema, ValidationError, fields, validate
+
+from api.schemas.common import Number, RequestSchema, Text, iso
+from api.schemas.memories import EntityAnswer, MemoryAnswer
+from graphmem.gateway.validation import is_uid
+from graphmem.model.edge import Edge, EdgeType, LineageType, edge_type
+
+
+class EdgeTypeField(fields.Field[EdgeType]):
+    """A type of edge: RELATED_TO, or RelatedTo as 002 writes it."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> EdgeType:  # noqa: ANN401, ARG002
+        if not isinstance(value, str):
+            message = "Must be a text."
+            raise ValidationError(message)
+        try:
+            return edge_type(value)
+        except ValueError as error:
+            raise ValidationError(str(error)) from error
+
+
+def _check_uid(uid: str) -> None:
+    if not is_uid(uid):
+        message = "Must be 1 to 128 of A-Z a-z 0-9 . _ - :"
+        raise ValidationError(message)
+
+
+class EdgeBody(RequestSchema):
+    """An edge to be drawn, or revised where one of the same ends and type is there."""
+
+    space = fields.String(required=True, metadata={"example": "user:ada"})
+    from_uid = fields.String(required=True, data_key="from", validate=_check_uid)
+    to_uid = fields.String(required=True, data_key="to", validate=_check_uid)
+    type = EdgeTypeField(required=True, metadata={"enum": list(EdgeType), "example": "RELATED_TO"})
+    weight = Number(load_default=1.0, validate=validate.Range(0, 1, error="Must be a number from 0 to 1."))
+    reason = Text(load_default=None, allow_none=True, validate=validate.Length(1, 500))
+    link_type = Text(load_default=None, allow_none=True, validate=validate.Length(1, 64))
+    uid = fields.String(load_default=None, allow_none=True, validate=_check_uid)
+
+
+class EdgeListQuery(RequestSchema):
+    """Which edges a list shows."""
+
+    space = fields.List(fields.String(), required=True, validate=validate.Length(1, 8))
+    type = fields.List(EdgeTypeField(metadata={"enum": list(EdgeType)}), load_default=list)
+    memory = fields.String(load_default=None, validate=_check_uid)
+    limit = fields.Integer(load_default=50, validate=validate.Range(1, 200))
+    cursor = fields.String(load_default=None)
+
+
+class NeighbourQuery(RequestSchema):
+    """How far around a memory to look."""
+
+    space = fields.String(load_default=None)
+    depth = fields.Integer(load_default=1, validate=validate.Range(1, 3))
+    edge_type = fields.List(EdgeTypeField(metadata={"enum": list(EdgeType)}), load_default=list)
+    limit = fields.Integer(load_default=50, validate=validate.Range(1, 200))
+
+
+class EdgeAnswer(Schema):
+    """An edge between two memories."""
+
+    uid = fields.String()
+    from_ = fields.String(data_key="from")
+    to = fields.String()
+    type = fields.String()
+    weight = fields.Float()
+    reason = fields.String(allow_none=True)
+    link_type = fields.String(allow_none=True)
+    created_at = fields.DateTime()
+
+
+class EdgeOutcome(Schema):
+    """What became of an edge."""
+
+    outcome = fields.String(metadata={"enum": ["created", "revised"]})
+    edge = fields.Nested(EdgeAnswer)
+    trace_id = fields.String()
+
+
+class EdgeList(Schema):
+    """One page of edges, by the memory that they start from."""
+
+    items = fields.List(fields.Nested(EdgeAnswer))
+    total = fields.Integer()
+    next_cursor = fields.String(allow_none=True)
+
+
+class NeighbourAnswer(Schema):
+    """What is around a memory, nearest first."""
+
+    memories = fields.List(fields.Nested(MemoryAnswer))
+    edges = fields.List(fields.Nested(EdgeAnswer))
+    entities = fields.List(fields.Nested(EntityAnswer))
+
+
+EVERY_TYPE: tuple[EdgeType | LineageType, ...] = (*EdgeType, *LineageType)
+
+
+def edge_view(edge: Edge) -> dict[str, Any]:
+    """An edge as every answer shows it."""
+    return {
+        "uid": edge.uid,
+        "from": edge.from_uid,
+        "to": edge.to_uid,
+        "type": edge.type.value,
+        "weight": edge.weight,
+        "reason": edge.reason,
+        "link_type": edge.link_type,
+        "created_at": iso(edge.created_at),
+    }

@@ -1,0 +1,107 @@
+// name: by_uid
+// Edges of one uid between memories of a tenant; the prefix ends the tenant's name.
+// parameters: space_prefix, uid
+CALL () {
+  MATCH (from:Memory)-[e:UPDATES {uid: $uid}]->(to:Memory) RETURN from, e, to
+  UNION ALL
+  MATCH (from:Memory)-[e:CONTRADICTS {uid: $uid}]->(to:Memory) RETURN from, e, to
+  UNION ALL
+  MATCH (from:Memory)-[e:RELATED_TO {uid: $uid}]->(to:Memory) RETURN from, e, to
+  UNION ALL
+  MATCH (from:Memory)-[e:CAUSED_BY {uid: $uid}]->(to:Memory) RETURN from, e, to
+  UNION ALL
+  MATCH (from:Memory)-[e:PART_OF {uid: $uid}]->(to:Memory) RETURN from, e, to
+}
+WITH from, e, to
+WHERE from.space STARTS WITH $space_prefix AND to.space = from.space
+RETURN from.space AS space,
+       [e.uid, from.uid, to.uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type] AS edge
+ORDER BY space, from.uid, to.uid
+LIMIT 100;
+
+// name: list
+// One page of the edges of some spaces, by their start, behind the place that the last page ended at.
+// parameters: cursor_key, cursor_uid, limit, spaces, types
+MATCH (from:Memory)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]->(to:Memory)
+WHERE from.space IN $spaces AND to.space = from.space AND type(e) IN $types
+  AND (from.key > $cursor_key OR (from.key = $cursor_key AND e.uid > $cursor_uid))
+RETURN from.key AS start,
+       [e.uid, from.uid, to.uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type] AS edge
+ORDER BY start, e.uid
+LIMIT $limit;
+
+// name: count
+// How many edges a list shows on all its pages.
+// parameters: spaces, types
+MATCH (from:Memory)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]->(to:Memory)
+WHERE from.space IN $spaces AND to.space = from.space AND type(e) IN $types
+RETURN count(*) AS total;
+
+// name: list_of_memory
+// One page of the edges that touch one memory.
+// parameters: cursor_key, cursor_uid, limit, space_keys, types
+UNWIND $space_keys AS key
+MATCH (m:Memory {key: key})-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(o:Memory)
+WHERE o.space = m.space AND type(e) IN $types
+WITH startNode(e) AS from, e, endNode(e) AS to
+WHERE from.key > $cursor_key OR (from.key = $cursor_key AND e.uid > $cursor_uid)
+RETURN DISTINCT from.key AS start, e.uid AS uid,
+       [e.uid, from.uid, to.uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type] AS edge
+ORDER BY start, uid
+LIMIT $limit;
+
+// name: count_of_memory
+// How many edges touch one memory.
+// parameters: space_keys, types
+UNWIND $space_keys AS key
+MATCH (m:Memory {key: key})-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(o:Memory)
+WHERE o.space = m.space AND type(e) IN $types
+RETURN count(DISTINCT e) AS total;
+
+// name: neighbours
+// The memories within some steps of one memory, nearest first, with the edges among them and what they mention.
+// Every step stays inside the space, also where an edge was drawn across it by hand.
+// parameters: depth, edge_types, entity_space, key, limit, space
+MATCH (start:Memory {key: $key})
+WHERE start.space = $space
+CALL (start) {
+  MATCH (start)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF|FOLDED_FROM|PROMOTED_FROM|SUMMARY_OF]-(m:Memory)
+  WHERE type(e) IN $edge_types AND m.space = $space AND m.status <> 'retracted' AND m <> start
+  WITH DISTINCT m ORDER BY m.uid LIMIT $limit
+  RETURN collect(m) AS first
+}
+CALL (start, first) {
+  UNWIND CASE WHEN $depth >= 2 THEN first ELSE [] END AS n
+  MATCH (n)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF|FOLDED_FROM|PROMOTED_FROM|SUMMARY_OF]-(m:Memory)
+  WHERE type(e) IN $edge_types AND m.space = $space AND m.status <> 'retracted' AND m <> start AND NOT m IN first
+  WITH DISTINCT m ORDER BY m.uid LIMIT $limit
+  RETURN collect(m) AS second
+}
+CALL (start, first, second) {
+  UNWIND CASE WHEN $depth >= 3 THEN second ELSE [] END AS n
+  MATCH (n)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF|FOLDED_FROM|PROMOTED_FROM|SUMMARY_OF]-(m:Memory)
+  WHERE type(e) IN $edge_types AND m.space = $space AND m.status <> 'retracted' AND m <> start
+    AND NOT m IN first AND NOT m IN second
+  WITH DISTINCT m ORDER BY m.uid LIMIT $limit
+  RETURN collect(m) AS third
+}
+WITH start, (first + second + third)[0..$limit] AS near
+CALL (start, near) {
+  UNWIND [start] + near AS a
+  MATCH (a)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF|FOLDED_FROM|PROMOTED_FROM|SUMMARY_OF]->(b:Memory)
+  WHERE type(e) IN $edge_types AND (b = start OR b IN near)
+  WITH a, e, b ORDER BY a.uid, b.uid, type(e) LIMIT 1000
+  RETURN collect([e.uid, a.uid, b.uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type]) AS edges
+}
+CALL (start, near) {
+  UNWIND [start] + near AS m
+  MATCH (m)-[:MENTIONS]->(n:Entity)
+  WHERE n.space = $entity_space
+  RETURN collect([m.key, n.entity_key, n.label]) AS mentions
+}
+RETURN [m IN near | m {
+    .*, search_text: null, search_context: null, space_token: null,
+    created_at: toString(m.created_at), updated_at: toString(m.updated_at), status_at: toString(m.status_at),
+    occurred_at: toString(m.occurred_at), valid_from: toString(m.valid_from), valid_until: toString(m.valid_until),
+    last_recalled_at: toString(m.last_recalled_at)
+  }] AS memories, edges, mentions;

@@ -1,0 +1,22 @@
+// name: revisions
+// Earlier versions of one memory, newest first, behind the version that the last page ended at.
+// parameters: behind, limit, space_key
+MATCH (:Memory {key: $space_key})-[:HAS_REVISION]->(r:Revision)
+WHERE r.version < $behind
+RETURN r.version AS version, r.memory AS memory, toString(r.replaced_at) AS replaced_at
+ORDER BY version DESC
+LIMIT $limit;
+
+// name: revision_count
+// How many earlier versions a memory has.
+// parameters: space_key
+RETURN COUNT { (:Memory {key: $space_key})-[:HAS_REVISION]->(:Revision) } AS total;
+
+// name: lineage
+// What a memory replaced or was made from, and what replaced it or was made from it, within its space.
+// parameters: space_key
+MATCH (m:Memory {key: $space_key})-[e:UPDATES|FOLDED_FROM|PROMOTED_FROM|SUMMARY_OF]-(o:Memory)
+WHERE o.space = m.space
+RETURN [e.uid, startNode(e).uid, endNode(e).uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type] AS edge
+ORDER BY e.created_at DESC, edge[0]
+LIMIT 200;

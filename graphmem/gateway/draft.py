@@ -1,0 +1,197 @@
+"""The working copy that a decider builds its decision in."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from graphmem.gateway.claims import own_claims
+from graphmem.gateway.conversation import Chain, conversation_key, with_built_context
+from graphmem.model.edge import Edge, EdgeType
+from graphmem.model.memory import Memory, Revision, Status, says_the_same
+from graphmem.model.state import Decision, EdgeKey, GraphState
+from graphmem.model.writing import WriteResult
+
+_CONTEXT_STEPS = (-1, 0, 1, 2)  # the turns whose context speaks of a turn
+
+
+@dataclass(kw_only=True)
+class Draft:
+    """The selected part of the graph as it changes. Earlier versions and ended claims are noted on the way."""
+
+    before: GraphState
+    now: datetime
+    memories: dict[str, Memory] = field(init=False)
+    claims: dict[str, str] = field(init=False)
+    chain: Chain = field(init=False)
+    created: set[str] = field(default_factory=set)
+    changed: set[str] = field(default_factory=set)
+    revisions: list[Revision] = field(default_factory=list)
+    edges: dict[EdgeKey, tuple[Memory, Edge]] = field(default_factory=dict)
+    removed_edges: list[EdgeKey] = field(default_factory=list)
+    new_claims: dict[str, str] = field(default_factory=dict)
+    released: set[str] = field(default_factory=set)
+    vectors_of: dict[str, int] = field(default_factory=dict)
+    stale_contexts: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        """Begin with what was selected."""
+        self.memories = dict(self.before.memories)
+        self.claims = dict(self.before.claims)
+        self.chain = Chain(
+            before=dict(self.before.previous_turns),
+            after={earlier: later for later, earlier in self.before.previous_turns.items()},
+            last=dict(self.before.last_turns),
+        )
+
+    def create(self, memory: Memory, *, behind: str | None = None, instead_of: Memory | None = None) -> None:
+        """Add a memory: its claims where they are free, its place in its conversation."""
+        self.created.add(memory.key)
+        self.memories[memory.key] = memory
+        self.take_claims(memory, also_from=instead_of)
+        self.join_conversation(memory, behind)
+
+    def put(self, memory: Memory) -> None:
+        """Replace a memory; what it said before becomes a revision."""
+        previous = self.memories[memory.key]
+        if not says_the_same(previous, memory):
+            self.revisions.append(Revision(memory=previous, replaced_at=self.now))
+        if memory.key not in self.created:
+            self.changed.add(memory.key)
+        self.memories[memory.key] = memory
+
+    def set_status(self, memory: Memory, status: Status, reason: str | None) -> Memory:
+        """Give a memory a status; one that is not active claims nothing."""
+        changed = replace(memory, status=status, status_reason=reason, status_at=self.now)
+        changed = replace(changed, updated_at=self.now, version=memory.version + 1)
+        self.put(changed)
+        self.released.add(memory.key)
+        if status is Status.ACTIVE:
+            self.take_claims(changed, also_from=changed)
+        return changed
+
+    def claimed(self, claim: str) -> Memory | None:
+        """The current memory behind a content or logical claim; one that is not active claims nothing."""
+        memory = self.memories.get(self.claims.get(claim, ""))
+        if memory and not memory.is_current(self.now):
+            self.released.add(memory.key)
+            return None
+        return memory
+
+    def claim(self, claim: str, memory: Memory) -> None:
+        """Point a claim at a memory."""
+        self.claims[claim] = self.new_claims[claim] = memory.key
+
+    def take_claims(self, memory: Memory, *, also_from: Memory | None) -> None:
+        """Take the content and logical claims of a memory that are free, or held by that other one or itself."""
+        for claim in own_claims(memory):
+            holder = self.claimed(claim)
+            if holder is None or holder.key == memory.key or (also_from and holder.key == also_from.key):
+                self.claim(claim, memory)
+
+    def join_conversation(self, memory: Memory, behind: str | None) -> None:
+        """Put a turn behind another, or at the end of its conversation."""
+        if conversation := conversation_key(memory):
+            self.stale_contexts |= self.chain.insert(memory.key, conversation, behind)
+
+    def mark_neighbours(self, memory: Memory) -> None:
+        """The text of a turn changed: so does the context of the turns around it."""
+        if conversation_key(memory):
+            around = (self.chain.at(memory.key, step) for step in _CONTEXT_STEPS)
+            self.stale_contexts |= {key for key in around if key}
+
+    def supersede(self, memory: Memory, other: Memory) -> bool:
+        """Let a memory take the place of another, whose interval it ends; says whether the other was current.
+
+        A value that changes begins when the new one says so: at its valid_from, else when it happened, else now.
+        """
+        memory = self.memories[memory.key]
+        self.draw(memory, EdgeType.UPDATES, other)
+        if other.status in {Status.SUPERSEDED, Status.RETRACTED}:
+            return False
+        began = memory.began
+        if memory.valid_from is None and (memory.valid_until is None or memory.valid_until >= began):
+            self._begin(memory, began)
+        if (other.valid_until is None or other.valid_until > began) and (other.valid_from or began) <= began:
+            other = replace(other, valid_until=began)
+        self.set_status(other, Status.SUPERSEDED, "update")
+        return True
+
+    def _begin(self, memory: Memory, began: datetime) -> None:
+        if memory.key in self.created:
+            self.memories[memory.key] = replace(memory, valid_from=began)
+        else:
+            self.put(replace(memory, valid_from=began, updated_at=self.now, version=memory.version + 1))
+
+    def draw(
+        self,
+        memory: Memory,
+        edge_type: EdgeType,
+        other: Memory,
+        *,
+        uid: str | None = None,
+        weight: float = 1.0,
+        reason: str | None = None,
+        link_type: str | None = None,
+    ) -> Edge:
+        """Draw an edge, or revise the one of the same ends and type, which keeps its uid."""
+        place = (memory.key, edge_type, other.key)
+        known = self.before.edges.get(place)
+        edge = Edge(
+            uid=known.uid if known else uid or edge_uid(*place),
+            from_uid=memory.uid,
+            to_uid=other.uid,
+            type=edge_type,
+            weight=weight,
+            created_at=known.created_at if known else self.now,
+            reason=reason,
+            link_type=link_type,
+        )
+        self.edges[place] = (memory, edge)
+        return edge
+
+    def rebuild_contexts(self, *, word_limit: int) -> None:
+        """Remake the contexts that turns around a changed one were built from."""
+        for key in sorted(self.stale_contexts):
+            memory = self.memories.get(key)
+            if memory and memory.context_built:
+                rebuilt = with_built_context(memory, self.chain, self.memories, word_limit=word_limit)
+                if rebuilt is not memory:
+                    self.put(rebuilt)
+
+    def decision(self, results: Sequence[WriteResult] = (), events: Iterable[dict[str, object]] = ()) -> Decision:
+        """The decision that leads from the state before to this draft."""
+        links = set(self.chain.before.items())
+        known = set(self.before.previous_turns.items())
+        return Decision(
+            results=tuple(self._final(result) for result in results),
+            created=tuple(self.memories[key] for key in sorted(self.created)),
+            changed=tuple(self.memories[key] for key in sorted(self.changed)),
+            revisions=tuple(self.revisions),
+            edges=tuple(self.edges.values()),
+            removed_edges=tuple(self.removed_edges),
+            claims=self.new_claims,
+            released=frozenset(self.released),
+            links=tuple(sorted((earlier, later) for later, earlier in links - known)),
+            unlinked=tuple(sorted((earlier, later) for later, earlier in known - links)),
+            last_turns={
+                conversation: turn
+                for conversation, turn in self.chain.last.items()
+                if self.before.last_turns.get(conversation) != turn
+            },
+            mentioning=frozenset(key for key in self.created | self.changed if self._mentions_changed(key)),
+            vectors_of=self.vectors_of,
+            events=tuple(events),
+        )
+
+    def _final(self, result: WriteResult) -> WriteResult:
+        return replace(result, memory=self.memories[result.memory.key]) if result.memory else result
+
+    def _mentions_changed(self, key: str) -> bool:
+        before = self.before.memories.get(key)
+        return self.memories[key].entities != (before.entities if before else ())
+
+
+def edge_uid(from_key: str, edge_type: EdgeType, to_key: str) -> str:
+    """The uid of an edge whose caller gave none: the same ends and type always give the same."""
+    return "e-" + hashlib.sha256(f"{from_key}|{edge_type}|{to_key}".encode()).hexdigest()[:24]

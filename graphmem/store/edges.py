@@ -1,0 +1,111 @@
+"""Edges: reading them one by one, as a list, and around a memory."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from graphmem.model.edge import Edge, EdgeType, LineageType
+from graphmem.model.entity import EntityRef
+from graphmem.model.memory import Memory, memory_key
+from graphmem.model.space import Space, space_from_key
+from graphmem.store.connection import Connection, Transaction
+from graphmem.store.mapping import edge_from_row, memory_from_node
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EdgePlace:
+    """Where a page ended: the next one begins behind this edge."""
+
+    start_key: str
+    uid: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EdgePage:
+    """One page of a list, how many there are on all, and where the next begins."""
+
+    edges: tuple[Edge, ...]
+    total: int
+    next: EdgePlace | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Neighbourhood:
+    """The memories around one, nearest first, the edges among them and the entities that they mention."""
+
+    memories: tuple[Memory, ...]
+    edges: tuple[Edge, ...]
+    entities: tuple[EntityRef, ...]
+
+
+class Edges:
+    """Reads edges."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def by_uid(self, tenant: str, uid: str) -> tuple[tuple[Space, Edge], ...]:
+        """The edges of one uid in the spaces of a tenant, each with its space."""
+        rows = self._connection.fetch("edges.by_uid", space_prefix=f"{tenant}/", uid=uid)
+        return tuple((space_from_key(row["space"]), edge_from_row(row["edge"])) for row in rows)
+
+    def page(
+        self,
+        spaces: Sequence[Space],
+        *,
+        types: Sequence[EdgeType] = (),
+        memory_uid: str | None = None,
+        limit: int,
+        behind: EdgePlace | None,
+    ) -> EdgePage:
+        """One page of the edges of some spaces, or of those that touch one memory."""
+        ending = "_of_memory" if memory_uid else ""
+        filters: dict[str, Any] = {"types": [each.value for each in types or EdgeType]}
+        if memory_uid:
+            filters["space_keys"] = [memory_key(space, memory_uid) for space in spaces]
+        else:
+            filters["spaces"] = [space.key for space in spaces]
+
+        def work(transaction: Transaction) -> EdgePage:
+            rows = transaction.run(
+                f"edges.list{ending}",
+                **filters,
+                cursor_key=behind.start_key if behind else "",
+                cursor_uid=behind.uid if behind else "",
+                limit=limit + 1,
+            )
+            shown = rows[:limit]
+            last = shown[-1] if len(rows) > limit else None
+            return EdgePage(
+                edges=tuple(edge_from_row(row["edge"]) for row in shown),
+                total=transaction.run(f"edges.count{ending}", **filters)[0]["total"],
+                next=EdgePlace(start_key=last["start"], uid=last["edge"][0]) if last else None,
+            )
+
+        return self._connection.read(work)
+
+    def around(
+        self, memory: Memory, *, depth: int, types: Sequence[EdgeType | LineageType], limit: int
+    ) -> Neighbourhood:
+        """The memories within ``depth`` steps (1 to 3) of one, at most ``limit``."""
+        rows = self._connection.fetch(
+            "edges.neighbours",
+            key=memory.key,
+            space=memory.space.key,
+            entity_space=memory.space.without_persona.key,
+            depth=depth,
+            edge_types=[each.value for each in types],
+            limit=limit,
+        )
+        if not rows:
+            return Neighbourhood(memories=(), edges=(), entities=())
+        mentions: dict[str, list[tuple[str, str]]] = defaultdict(list)
+        for key, entity, label in rows[0]["mentions"]:
+            mentions[key].append((entity, label))
+        entities = {EntityRef(key=entity, label=label) for found in mentions.values() for entity, label in found}
+        return Neighbourhood(
+            memories=tuple(memory_from_node(node, sorted(mentions[node["key"]])) for node in rows[0]["memories"]),
+            edges=tuple(edge_from_row(row) for row in rows[0]["edges"]),
+            entities=tuple(sorted(entities)),
+        )

@@ -1,0 +1,60 @@
+"""History: the earlier versions of a memory, and its lineage."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from graphmem.model.edge import Edge
+from graphmem.model.memory import Memory, Revision
+from graphmem.store.connection import Connection, Transaction
+from graphmem.store.mapping import edge_from_row, memory_from_revision
+
+_BEHIND_NONE = 2**62
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class History:
+    """A page of earlier versions, newest first, how many there are on all, and the edges of the lineage."""
+
+    revisions: tuple[Revision, ...]
+    total: int
+    has_more: bool
+    lineage: tuple[Edge, ...]
+
+
+class Histories:
+    """Reads histories."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def of(self, memory: Memory, *, limit: int, behind: int | None = None) -> History:
+        """The versions of a memory before its present one, or before the version ``behind``."""
+
+        def work(transaction: Transaction) -> History:
+            rows = transaction.run(
+                "history.revisions", space_key=memory.key, behind=behind or _BEHIND_NONE, limit=limit + 1
+            )
+            lineage = transaction.run("history.lineage", space_key=memory.key)
+            return History(
+                revisions=tuple(
+                    Revision(
+                        memory=memory_from_revision(row["memory"]),
+                        replaced_at=datetime.fromisoformat(row["replaced_at"]).astimezone(UTC),
+                    )
+                    for row in rows[:limit]
+                ),
+                total=transaction.run("history.revision_count", space_key=memory.key)[0]["total"],
+                has_more=len(rows) > limit,
+                lineage=tuple(edge_from_row(row["edge"]) for row in lineage),
+            )
+
+        return self._connection.read(work)
+
+
+def version_at(memory: Memory, revisions: Sequence[Revision], moment: datetime) -> Memory | None:
+    """The version of a memory that was in force at a moment; None before it was first recorded."""
+    if memory.created_at > moment:
+        return None
+    later = [revision for revision in revisions if revision.replaced_at > moment]
+    return min(later, key=lambda revision: revision.memory.version).memory if later else memory
