@@ -17,7 +17,7 @@ from api.service import service
 from graphmem.errors import InvalidInput
 from graphmem.gateway.edges import EdgeRequest
 from graphmem.model.caller import Role
-from graphmem.recall.recall import readable_spaces
+from graphmem.recall.spaces import readable_spaces
 from graphmem.store.edges import EdgePlace
 
 blueprint = JsonBlueprint("edges", __name__, url_prefix="/v1/edges", description="How memories relate")

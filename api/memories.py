@@ -35,7 +35,7 @@ from graphmem.model.caller import Role
 from graphmem.model.entity import entity_key
 from graphmem.model.memory import Memory
 from graphmem.model.writing import IdempotencyKey, Outcome, WriteReport, WriteRequest, WriteResult
-from graphmem.recall.recall import readable_spaces
+from graphmem.recall.spaces import readable_spaces
 from graphmem.store.memories import MemoryFilter
 
 blueprint = JsonBlueprint("memories", __name__, url_prefix="/v1/memories", description="What is remembered")

@@ -4,14 +4,16 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from api.schemas.common import Number, RequestSchema, Text
+from api.schemas.common import Number, RequestSchema, Text, UtcDateTime
 from api.schemas.edges import EdgeAnswer, edge_view
 from api.schemas.memories import MemoryAnswer, memory_view
 from graphmem.model.memory import MemoryType
 from graphmem.model.policy import RecallPolicy
 from graphmem.model.source import CapturedBy
 from graphmem.recall.candidates import Arm
-from graphmem.recall.request import Bundle, RankerName, RecallItem
+from graphmem.recall.cards import Card
+from graphmem.recall.planner import Plan
+from graphmem.recall.request import Bundle, Mode, RankerName, RecallItem
 
 _LIMITS = RecallPolicy()
 _CANDIDATES = validate.Range(1, _LIMITS.candidates_max)
@@ -45,6 +47,25 @@ class RecallBody(RequestSchema):
     conversation_id = Text(load_default=None, allow_none=True, validate=validate.Length(1, 512))
     include_superseded = fields.Boolean(truthy={True}, falsy={False}, load_default=False)
     include_archived = fields.Boolean(truthy={True}, falsy={False}, load_default=False)
+    as_of = UtcDateTime(
+        load_default=None, allow_none=True, metadata={"description": "What was true then; by default now"}
+    )
+    known_at = UtcDateTime(
+        load_default=None, allow_none=True, metadata={"description": "What was recorded by then; by default now"}
+    )
+    cards = fields.Boolean(truthy={True}, falsy={False}, load_default=False)
+    graph = fields.Boolean(
+        truthy={True},
+        falsy={False},
+        load_default=False,
+        metadata={"description": "Whether memories near the best ones in the graph are candidates too"},
+    )
+    plan = fields.Boolean(
+        truthy={True},
+        falsy={False},
+        load_default=False,
+        metadata={"description": "Whether the cue decides how much is recalled: nothing, 4 or 8 memories"},
+    )
     min_score = Number(load_default=0.0, validate=validate.Range(0, 1))
     explain = fields.Boolean(truthy={True}, falsy={False}, load_default=False)
 
@@ -61,6 +82,7 @@ class Arms(Schema):
 
     vector = fields.Nested(ArmAnswer, allow_none=True)
     text = fields.Nested(ArmAnswer, allow_none=True)
+    graph = fields.Nested(ArmAnswer, allow_none=True)
 
 
 class ExplanationAnswer(Schema):
@@ -93,13 +115,30 @@ class RecallItemAnswer(Schema):
     explanation = fields.Nested(ExplanationAnswer)
 
 
+class CardFactAnswer(Schema):
+    """A memory on a card."""
+
+    uid = fields.String()
+    content = fields.String()
+
+
+class CardAnswer(Schema):
+    """What else is known of an entity that the results mention."""
+
+    key = fields.String()
+    label = fields.String()
+    facts = fields.List(fields.Nested(CardFactAnswer))
+    text = fields.String(metadata={"example": "[person:john]: fact1; fact2; fact3"})
+
+
 class RecallAnswer(Schema):
     """The bundle of a recall, best first."""
 
     items = fields.List(fields.Nested(RecallItemAnswer))
     edges = fields.List(fields.Nested(EdgeAnswer))
-    cards = fields.List(fields.Dict())
-    mode = fields.String(metadata={"enum": ["hybrid", "full_text_only", "vector_only"]})
+    cards = fields.List(fields.Nested(CardAnswer))
+    mode = fields.String(metadata={"enum": list(Mode)})
+    plan = fields.String(allow_none=True, metadata={"enum": list(Plan)})
     degraded = fields.List(fields.String())
     trace_id = fields.String()
 
@@ -109,10 +148,21 @@ def bundle_view(bundle: Bundle, *, explain: bool) -> dict[str, Any]:
     return {
         "items": [_item(item, bundle, explain=explain) for item in bundle.items],
         "edges": [edge_view(edge) for edge in bundle.edges],
-        "cards": [],
+        "cards": [card_view(card) for card in bundle.cards],
         "mode": bundle.mode.value,
+        "plan": bundle.plan.value if bundle.plan else None,
         "degraded": list(bundle.degraded),
         "trace_id": bundle.trace_id,
+    }
+
+
+def card_view(card: Card) -> dict[str, Any]:
+    """A card as every answer shows it."""
+    return {
+        "key": card.key,
+        "label": card.label,
+        "facts": [{"uid": fact.uid, "content": fact.content} for fact in card.facts],
+        "text": card.text,
     }
 
 
@@ -134,7 +184,7 @@ def _item(item: RecallItem, bundle: Bundle, *, explain: bool) -> dict[str, Any]:
     if explain:
         why = item.explanation
         answer["explanation"] = {
-            "arms": {"vector": _arm(why.vector), "text": _arm(why.text)},
+            "arms": {"vector": _arm(why.vector), "text": _arm(why.text), "graph": _arm(why.graph)},
             "factors": {name: round(value, 6) for name, value in why.factors.items()},
             "search": bundle.search,
             "ranker": bundle.ranker.value,

@@ -39,6 +39,7 @@ class FusedPolicy:
     k: int = 10
     text_weight: float = 1.5
     vector_weight: float = 1.0
+    graph_weight: float = 1.0  # of the graph arm, where it is asked for
     contradiction: float = 0.95
     confidence_floor: float = 0.9  # factor = floor + (1 - floor) x confidence
     vector_candidates: int = 100  # chunks
@@ -101,6 +102,25 @@ class PlanPolicy:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class GraphPolicy:
+    """The graph arm: memories within two edges, or one shared entity, of the best candidates."""
+
+    seeds: int = 10  # candidates it goes on from
+    hub_mentions: int = 50  # entities with more mentions lead nowhere
+    candidates: int = 50
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CardPolicy:
+    """Entity cards (001, Retrieval)."""
+
+    rows: int = 30  # facts that are looked at
+    cards: int = 5
+    facts: int = 3  # on a card
+    importance: int = 60  # from which a fact counts, unless it is pinned: 2 of 3 on the scale of 001
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class RecallPolicy:
     """Limits of a recall, the rankers' numbers and the planner's."""
 
@@ -113,6 +133,8 @@ class RecallPolicy:
     blend: BlendPolicy = BlendPolicy()
     lifecycle: LifecyclePolicy = LifecyclePolicy()
     plan: PlanPolicy = PlanPolicy()
+    graph: GraphPolicy = GraphPolicy()
+    cards: CardPolicy = CardPolicy()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -5,30 +5,48 @@ Each token is one word of lower-case letters and digits, so no analyzer changes 
 """
 
 import hashlib
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
 
 from graphmem.model.memory import Memory, Status
 
-NEVER_MS = 4_102_444_800_000  # 2100-01-01: what "no expiry" is inside the indexes, which know no null
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MILLISECOND = timedelta(milliseconds=1)
+NEVER_MS = 4_102_444_800_000  # 2100-01-01: what "no end" is inside the indexes, which know no null
+ALWAYS_MS = -62_135_596_800_000  # the year 1: what "no beginning" is there
+_SHIFT = 10**14  # makes every time a number of 15 digits, so that texts sort as the times do
 _STATUS_LETTER = {Status.ACTIVE: "a", Status.SUPERSEDED: "s", Status.ARCHIVED: "x"}
-_EXPIRING = "t"
+_BOUNDED = "t"
 
 
-def epoch_ms(moment: datetime | None) -> int:
-    """Milliseconds since 1970, or the far future for "never"."""
-    return NEVER_MS if moment is None else int(moment.timestamp() * 1000)
+def epoch_ms(moment: datetime | None, *, absent: int = NEVER_MS) -> int:
+    """Milliseconds since 1970; for none the far future, or what else stands for it."""
+    return absent if moment is None else (moment - _EPOCH) // _MILLISECOND
 
 
-def wall_token(space_key: str, status: Status, *, expiring: bool) -> str | None:
-    """The token of a space and status; retracted memories have none. Expiring ones carry another."""
+def wall_token(space_key: str, status: Status, *, bounded: bool) -> str | None:
+    """The token of a space and status; retracted memories have none. Those with a bound in time carry another."""
     if status not in _STATUS_LETTER:
         return None
-    return f"s{_digest(space_key)}{_STATUS_LETTER[status]}" + (_EXPIRING if expiring else "")
+    return f"s{_digest(space_key)}{_STATUS_LETTER[status]}" + (_BOUNDED if bounded else "")
 
 
-def expiry_token(at_ms: int) -> str:
+class Bound(StrEnum):
+    """The bounds in time that a memory can have, with the letter of their tokens."""
+
+    EXPIRES = "e"
+    VALID_FROM = "b"
+    VALID_UNTIL = "u"
+
+
+def time_token(bound: Bound, at_ms: int) -> str:
     """A token whose order as text is the order in time, for a range in the query."""
-    return f"e{at_ms:015d}"
+    return f"{bound}{at_ms + _SHIFT:015d}"
+
+
+def is_bounded(memory: Memory) -> bool:
+    """Whether a memory expires, or is true only from or until some time."""
+    return any((memory.expires_at, memory.valid_from, memory.valid_until))
 
 
 def facet_token(facet: str, value: str) -> str:
@@ -38,12 +56,14 @@ def facet_token(facet: str, value: str) -> str:
 
 def memory_tokens(memory: Memory) -> str:
     """All tokens of a memory, divided by blanks; none for a retracted one."""
-    wall = wall_token(memory.space.key, memory.status, expiring=memory.expires_at is not None)
+    wall = wall_token(memory.space.key, memory.status, bounded=is_bounded(memory))
     if wall is None:
         return ""
     tokens = [wall]
-    if memory.expires_at is not None:
-        tokens.append(expiry_token(epoch_ms(memory.expires_at)))
+    if is_bounded(memory):
+        tokens.append(time_token(Bound.EXPIRES, epoch_ms(memory.expires_at)))
+        tokens.append(time_token(Bound.VALID_FROM, epoch_ms(memory.valid_from, absent=ALWAYS_MS)))
+        tokens.append(time_token(Bound.VALID_UNTIL, epoch_ms(memory.valid_until)))
     tokens.append(facet_token("type", memory.type))
     tokens.append(facet_token("captured_by", memory.source.captured_by))
     if memory.source.conversation_id:

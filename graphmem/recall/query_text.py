@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from graphmem.model.memory import Status
-from graphmem.model.tokens import expiry_token, facet_token, wall_token
+from graphmem.model.tokens import Bound, facet_token, time_token, wall_token
 from graphmem.text.analysis import query_terms
 
 _NOTHING = "+space_token:none0"
-_LATEST = 10**15 - 1
+_EARLIEST, _LATEST = -(10**14), 8 * 10**14
 # one plan per size class of a text: padded, every query is of the class 1,001 to 10,000 (neo4j-recall, Pitfalls)
 _PADDED_LENGTH = 1_001
 _LONGEST = 9_999
@@ -29,11 +29,23 @@ class Facets:
             yield f"+({' '.join(f'space_token:{facet_token(facet, value)}' for value in values)})^0"
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Moments:
+    """When a memory must not have expired, have begun to be true, and not have ended; milliseconds since 1970.
+
+    Without ``begins_by`` and ``ends_after`` it may be true at any time.
+    """
+
+    now: int
+    begins_by: int = _LATEST
+    ends_after: int = _EARLIEST
+
+
 def query_text(
-    cue: str, *, spaces: Sequence[str], statuses: Sequence[Status], facets: Facets, now_ms: int, terms_max: int
+    cue: str, *, spaces: Sequence[str], statuses: Sequence[Status], facets: Facets, moments: Moments, terms_max: int
 ) -> str:
     """The Lucene text of a recall, padded to one size class; a cue without words matches nothing."""
-    required = [_wall(spaces, statuses, now_ms), *facets.clauses()]
+    required = [_wall(spaces, statuses, moments), *facets.clauses()]
     room = _LONGEST - sum(len(clause) + 1 for clause in required) - len("+()")
     wanted: list[str] = []
     for term in query_terms(cue, limit=terms_max):
@@ -45,10 +57,22 @@ def query_text(
     return text.ljust(_PADDED_LENGTH)
 
 
-def _wall(spaces: Sequence[str], statuses: Sequence[Status], now_ms: int) -> str:
-    lasting = [token for s in spaces for status in statuses if (token := wall_token(s, status, expiring=False))]
-    expiring = [token for s in spaces for status in statuses if (token := wall_token(s, status, expiring=True))]
-    plain = " ".join(f"space_token:{token}" for token in lasting)
-    still = " ".join(f"space_token:{token}" for token in expiring)
-    span = f"space_token:[{expiry_token(now_ms + 1)} TO {expiry_token(_LATEST)}]"
-    return f"+({plain} (+({still}) +{span}))^0"
+def _wall(spaces: Sequence[str], statuses: Sequence[Status], moments: Moments) -> str:
+    free, bounded = (
+        " ".join(
+            f"space_token:{token}"
+            for space in spaces
+            for status in statuses
+            if (token := wall_token(space, status, bounded=bounded))
+        )
+        for bounded in (False, True)
+    )
+    spans = " ".join(
+        f"+space_token:[{time_token(bound, first)} TO {time_token(bound, last)}]"
+        for bound, first, last in (
+            (Bound.EXPIRES, moments.now + 1, _LATEST),
+            (Bound.VALID_FROM, _EARLIEST, moments.begins_by),
+            (Bound.VALID_UNTIL, moments.ends_after + 1, _LATEST),
+        )
+    )
+    return f"+({free} (+({bounded}) {spans}))^0"

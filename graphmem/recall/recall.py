@@ -1,30 +1,27 @@
 """The recall: resolve spaces, embed the cue, fetch candidates in one round trip, rank, bundle."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from graphmem.errors import Forbidden, InvalidInput, ModelUnavailable, ScopeDenied
-from graphmem.model.caller import Caller, Role
-from graphmem.model.entity import entity_key
-from graphmem.model.memory import MemoryType
+from graphmem.errors import ModelUnavailable
+from graphmem.model.caller import Caller
+from graphmem.model.edge import Edge
+from graphmem.model.memory import Memory
 from graphmem.model.policy import RecallPolicy
-from graphmem.model.source import CapturedBy
-from graphmem.model.space import Space, SpaceKind, parse_space
-from graphmem.model.tokens import epoch_ms
+from graphmem.model.space import Space, SpaceKind
 from graphmem.ports import Clock, Embedder, IdSource, Vector
-from graphmem.recall.candidates import Arm, Candidate, Scored
-from graphmem.recall.query_text import Facets, query_text
-from graphmem.recall.rankers.fused import fused
-from graphmem.recall.rankers.rrf import rrf
+from graphmem.recall.asking import search_of
+from graphmem.recall.candidates import Scored
+from graphmem.recall.cards import Card, entity_cards
+from graphmem.recall.planner import Plan, plan, plan_limit
+from graphmem.recall.ranking import ranked
 from graphmem.recall.request import Bundle, Explanation, Mode, RankerName, RecallItem, RecallRequest
-from graphmem.store.candidates import Candidates, Found, Harvest, Search
+from graphmem.recall.spaces import has_orchestrator, readable_spaces
+from graphmem.store.candidates import Candidates, CardNumbers, Found, Harvest, Search
 
 log = logging.getLogger(__name__)
-
-_SPARE_PAYLOAD = 10  # how far down light factors may lift a candidate from, without another round trip
-_CHUNKS_PER_MEMORY = 5  # how many chunks are asked for to fill a large limit
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,13 +62,20 @@ class Recall:
         """
         spaces = readable_spaces(request.spaces, caller)
         now = self._clock.now()
+        ranker = request.ranker or (RankerName.RRF if has_orchestrator(spaces) else RankerName.FUSED)
+        chosen_plan = plan(request.query, self._policy.plan) if request.plan else None
+        if chosen_plan is Plan.NO_RECALL:
+            return Bundle(ranker=ranker, plan=chosen_plan, trace_id=self._ids.new("trace"), mode=Mode.NONE)
+        if chosen_plan:
+            limit = min(request.limit, plan_limit(chosen_plan, self._policy.plan))
+            request = replace(request, limit=limit, graph=request.graph or chosen_plan is Plan.GRAPH_MODE)
         vector, degraded = self._vector(request.query)
-        ranker = request.ranker or _default_ranker(spaces)
-        search = self._search(request, spaces, vector, ranker, now)
+        search = search_of(request, spaces, vector, ranker, self._policy, now=now, terms_max=self._terms_max)
         answer = self._ask(search, request)
-        scored = self._rank(answer.harvest.found, ranker, now, search, request)
-        chosen = [entry for entry in scored if round(entry.score, 6) >= request.min_score][: request.limit]
-        return self._bundle(answer, chosen, ranker, search, degraded)
+        scored = ranked(answer.harvest, ranker, self._policy, now=now, search=search, request=request)
+        passed = [e for e in scored if request.min_score <= 0 or round(e.score, 6) >= request.min_score]
+        bundle = self._bundle(answer, passed[: request.limit], ranker, search, request)
+        return replace(bundle, plan=chosen_plan, degraded=(*degraded, *bundle.degraded))
 
     def warm_up(self) -> None:
         """Run every candidate query once for each plan it can get, so that no caller waits for a plan."""
@@ -83,12 +87,20 @@ class Recall:
         request = RecallRequest(spaces=[], query="warm up")
         vector, _ = self._vector(request.query)
         for given in dict.fromkeys([vector, None]):
-            search = self._search(request, few, given, RankerName.FUSED, now)
+            search = self._search(request, few, given, now)
             self._candidates.by_index(search)
             self._candidates.by_index_filtered(search)
             for tags, entities in (([], []), (["-"], []), ([], ["other:-"]), (["-"], ["other:-"])):
-                self._candidates.exact(replace(search, tags=tags, entities=entities))
-        self._candidates.by_index(self._search(request, many, vector, RankerName.FUSED, now))
+                narrow = replace(search, tags=tags, entities=entities)
+                self._candidates.exact(narrow)
+                self._candidates.known_at(replace(narrow, known_at=now))
+        search = self._search(request, many, vector, now)
+        self._candidates.by_index(search)
+        for known_at in (None, now):
+            self._follow_up(replace(search, known_at=known_at, spaces=search.spaces[:1]), [], [])
+
+    def _search(self, request: RecallRequest, spaces: Sequence[Space], vector: Vector | None, now: datetime) -> Search:
+        return search_of(request, spaces, vector, RankerName.FUSED, self._policy, now=now, terms_max=self._terms_max)
 
     def _vector(self, cue: str) -> tuple[Vector | None, tuple[str, ...]]:
         try:
@@ -97,48 +109,10 @@ class Recall:
             log.warning("recall without vectors: %s", error.message)
             return None, ("embedder_unavailable",)
 
-    def _search(
-        self,
-        request: RecallRequest,
-        spaces: Sequence[Space],
-        vector: Vector | None,
-        ranker: RankerName,
-        now: datetime,
-    ) -> Search:
-        numbers = self._policy.fused if ranker is RankerName.FUSED else self._policy.rrf
-        fused_numbers = self._policy.fused
-        keys = [space.key for space in spaces]
-        chunks = max(fused_numbers.vector_candidates, request.limit * _CHUNKS_PER_MEMORY)
-        return Search(
-            vector=vector,
-            text=query_text(
-                request.query,
-                spaces=keys,
-                statuses=request.statuses,
-                facets=_facets(request),
-                now_ms=epoch_ms(now),
-                terms_max=self._terms_max,
-            ),
-            spaces=keys,
-            statuses=[status.value for status in request.statuses],
-            now_ms=epoch_ms(now),
-            vector_limit=min(request.candidates_vector or chunks, self._policy.candidates_max),
-            text_limit=min(
-                request.candidates_text or max(numbers.text_candidates, request.limit), self._policy.candidates_max
-            ),
-            k=numbers.k,
-            vector_weight=fused_numbers.vector_weight if ranker is RankerName.FUSED else 1.0,
-            text_weight=fused_numbers.text_weight if ranker is RankerName.FUSED else 1.0,
-            payload=request.limit + _SPARE_PAYLOAD if ranker is RankerName.FUSED else 2 * self._policy.candidates_max,
-            types=[memory_type.value for memory_type in request.types or MemoryType],
-            captured_by=[who.value for who in request.captured_by or CapturedBy],
-            conversation_id=request.conversation_id,
-            tags=list(request.tags),
-            entities=_entity_keys(request.entities),
-        )
-
     def _ask(self, search: Search, request: RecallRequest) -> _Answer:
         """By index where the index can filter; one by one where it cannot, or where it did not fill the limit."""
+        if search.known_at:
+            return _Answer(harvest=self._candidates.known_at(search), way="exact")
         if search.tags or search.entities:
             return _Answer(harvest=self._candidates.exact(search), way="exact")
         narrowed = request.types or request.captured_by or request.conversation_id
@@ -149,131 +123,57 @@ class Recall:
             return _Answer(harvest=self._candidates.exact(search), way="exact")
         return _Answer(harvest=harvest, way="index")
 
-    def _rank(
-        self, found: Iterable[Found], ranker: RankerName, now: datetime, search: Search, request: RecallRequest
-    ) -> list[Scored]:
-        candidates = [_candidate(row) for row in found]
-        if ranker is RankerName.FUSED:
-            return fused(candidates, self._policy.fused)
-        policy = self._policy.rrf
-        places = request.candidates_vector or max(policy.vector_candidates, request.limit)
-        kept = [_within(candidate, places, search.text_limit) for candidate in candidates]
-        return rrf([candidate for candidate in kept if candidate.vector or candidate.text], policy, now=now)
-
     def _bundle(
-        self,
-        answer: _Answer,
-        chosen: Sequence[Scored],
-        ranker: RankerName,
-        search: Search,
-        degraded: tuple[str, ...],
+        self, answer: _Answer, chosen: Sequence[Scored], ranker: RankerName, search: Search, request: RecallRequest
     ) -> Bundle:
-        memories = self._candidates.payload(answer.harvest, [entry.candidate.key for entry in chosen])
+        keys = [entry.candidate.key for entry in chosen]
+        memories = self._candidates.payload(answer.harvest, keys)
+        missing = [key for key in keys if key not in memories]
+        cards: tuple[Card, ...] = ()
+        if missing or (request.cards and keys):
+            more, cards = self._follow_up(search, keys if request.cards else [], missing)
+            memories |= more
         items = tuple(
             RecallItem(
                 memory=memories[entry.candidate.key],
                 score=round(entry.score, 6),
                 contradicted=entry.candidate.contested,
                 explanation=Explanation(
-                    vector=entry.candidate.vector, text=entry.candidate.text, factors=entry.factors
+                    vector=entry.candidate.vector,
+                    text=entry.candidate.text,
+                    graph=entry.candidate.graph,
+                    factors=entry.factors,
                 ),
             )
             for entry in chosen
             if entry.candidate.key in memories
         )
-        uids = {item.memory.uid for item in items}
-        edges = answer.harvest.edges
         pending = answer.harvest.pending
         return Bundle(
             items=items,
-            # 002 returns every edge that touches a result, the others those among the results
-            edges=tuple(
-                edge
-                for edge in edges
-                if (any if ranker is RankerName.RRF else all)(uid in uids for uid in (edge.from_uid, edge.to_uid))
-            ),
+            edges=_edges_of(answer.harvest, items, ranker),
+            cards=cards,
             mode=_mode(answer.harvest.found, search),
             ranker=ranker,
             search=answer.way,
             trace_id=self._ids.new("trace"),
-            degraded=(*degraded, *([f"embedding_pending: {pending}"] if pending else [])),
+            degraded=(f"embedding_pending: {pending}",) if pending else (),
         )
 
-
-def readable_spaces(names: Sequence[str], caller: Caller, *, field: str = "spaces") -> tuple[Space, ...]:
-    """The spaces that a request reads: those it names, and behind a persona its owner's (001).
-
-    Raises:
-        InvalidInput: a name is not valid.
-        Forbidden: the key may not read one.
-        ScopeDenied: an orchestrator space beside any other (002).
-    """
-    named = []
-    for index, name in enumerate(names):
-        try:
-            named.append(parse_space(name, tenant=caller.tenant))
-        except ValueError as error:
-            raise InvalidInput({f"{field}.{index}": [str(error)]}) from error
-    for space in named:
-        if not caller.may(Role.READER, space):
-            log.warning("recall denied: key %s may not read a space of kind %s", caller.key_id, space.kind)
-            raise Forbidden
-    if len(set(named)) > 1 and any(space.kind is SpaceKind.ORCHESTRATOR for space in named):
-        log.warning("memory.recall.scope_denied: key %s named an orchestrator beside another space", caller.key_id)
-        raise ScopeDenied
-    widened = [wider for space in named for wider in space.readable_with_it() if caller.may(Role.READER, wider)]
-    return tuple(dict.fromkeys(widened))
+    def _follow_up(
+        self, search: Search, keys: Sequence[str], missing: Sequence[str]
+    ) -> tuple[dict[str, Memory], tuple[Card, ...]]:
+        policy = self._policy.cards
+        numbers = CardNumbers(rows=policy.rows, importance=policy.importance)
+        found = self._candidates.follow_up(search, keys=keys, missing=missing, numbers=numbers)
+        return dict(found.memories), entity_cards(found.entities, found.facts, policy)
 
 
-def _default_ranker(spaces: Iterable[Space]) -> RankerName:
-    alone = any(space.kind is SpaceKind.ORCHESTRATOR for space in spaces)
-    return RankerName.RRF if alone else RankerName.FUSED
-
-
-def _facets(request: RecallRequest) -> Facets:
-    groups: list[tuple[str, Sequence[str]]] = []
-    if request.types:
-        groups.append(("type", [memory_type.value for memory_type in request.types]))
-    if request.captured_by:
-        groups.append(("captured_by", [who.value for who in request.captured_by]))
-    if request.conversation_id:
-        groups.append(("conversation_id", [request.conversation_id]))
-    groups.extend(("tag", [tag]) for tag in request.tags)
-    groups.extend(("entity", [key]) for key in _entity_keys(request.entities))
-    return Facets(groups=groups)
-
-
-def _entity_keys(names: Sequence[str]) -> list[str]:
-    try:
-        return [entity_key(name) for name in names]
-    except ValueError as error:
-        raise InvalidInput({"entities": [str(error)]}) from error
-
-
-def _candidate(row: Found) -> Candidate:
-    return Candidate(
-        key=row.key,
-        uid=row.uid,
-        importance=row.importance,
-        confidence=row.confidence,
-        updated_at=row.updated_at,
-        contested=row.contested,
-        vector=_arm(row.vector_rank, row.vector_score),
-        text=_arm(row.text_rank, row.text_score),
-    )
-
-
-def _arm(rank: int | None, score: float | None) -> Arm | None:
-    return Arm(rank=rank, score=score) if rank is not None and score is not None else None
-
-
-def _within(candidate: Candidate, vector_places: int, text_places: int) -> Candidate:
-    """A candidate without the arms in which it came behind the last place that counts."""
-    return replace(
-        candidate,
-        vector=candidate.vector if candidate.vector and candidate.vector.rank <= vector_places else None,
-        text=candidate.text if candidate.text and candidate.text.rank <= text_places else None,
-    )
+def _edges_of(harvest: Harvest, items: Sequence[RecallItem], ranker: RankerName) -> tuple[Edge, ...]:
+    """002 returns every edge that touches a result, the others those among the results."""
+    uids = {item.memory.uid for item in items}
+    enough = any if ranker is RankerName.RRF else all
+    return tuple(edge for edge in harvest.edges if enough(uid in uids for uid in (edge.from_uid, edge.to_uid)))
 
 
 def _mode(found: Sequence[Found], search: Search) -> Mode:

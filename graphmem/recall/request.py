@@ -2,12 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from enum import StrEnum
 
 from graphmem.model.edge import Edge
 from graphmem.model.memory import Memory, MemoryType, Status
 from graphmem.model.source import CapturedBy
 from graphmem.recall.candidates import Arm
+from graphmem.recall.cards import Card
+from graphmem.recall.planner import Plan
 
 
 class RankerName(StrEnum):
@@ -15,6 +18,8 @@ class RankerName(StrEnum):
 
     FUSED = "fused"
     RRF = "rrf"
+    BLEND = "blend"
+    LIFECYCLE = "lifecycle"
 
 
 class Mode(StrEnum):
@@ -23,11 +28,15 @@ class Mode(StrEnum):
     HYBRID = "hybrid"
     FULL_TEXT_ONLY = "full_text_only"
     VECTOR_ONLY = "vector_only"
+    NONE = "none"  # the planner saw nothing to recall
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecallRequest:
-    """One question. Empty filters filter nothing; ``ranker`` None is the default of the spaces."""
+    """One question. Empty filters filter nothing; ``ranker`` None is the default of the spaces.
+
+    ``as_of`` asks for what was true then, ``known_at`` for what was recorded by then; both are now by default.
+    """
 
     spaces: Sequence[str]
     query: str
@@ -42,12 +51,18 @@ class RecallRequest:
     conversation_id: str | None = None
     include_superseded: bool = False
     include_archived: bool = False
+    as_of: datetime | None = None
+    known_at: datetime | None = None
     min_score: float = 0.0
+    cards: bool = False
+    graph: bool = False
+    plan: bool = False
 
     @property
     def statuses(self) -> tuple[Status, ...]:
         """The statuses that may come back; retracted ones never do."""
-        extra = ((self.include_superseded, Status.SUPERSEDED), (self.include_archived, Status.ARCHIVED))
+        was_true = self.include_superseded or self.as_of is not None  # what was true then may be superseded since
+        extra = ((was_true, Status.SUPERSEDED), (self.include_archived, Status.ARCHIVED))
         return (Status.ACTIVE, *(status for wanted, status in extra if wanted))
 
 
@@ -57,6 +72,7 @@ class Explanation:
 
     vector: Arm | None
     text: Arm | None
+    graph: Arm | None
     factors: Mapping[str, float]
 
 
@@ -74,10 +90,12 @@ class RecallItem:
 class Bundle:
     """The answer of a recall. ``search`` says whether the vectors were compared by index or one by one."""
 
-    items: tuple[RecallItem, ...]
-    edges: tuple[Edge, ...]
     mode: Mode
     ranker: RankerName
-    search: str
     trace_id: str
+    items: tuple[RecallItem, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    cards: tuple[Card, ...] = ()
+    search: str = "none"
+    plan: Plan | None = None
     degraded: tuple[str, ...] = field(default=())

@@ -2,18 +2,37 @@
 
 from collections import defaultdict
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
 from graphmem.model.edge import Edge
 from graphmem.model.memory import Memory
+from graphmem.model.tokens import epoch_ms
 from graphmem.ports import Vector
 from graphmem.store.connection import Connection
-from graphmem.store.mapping import edge_from_row, memory_from_node
-from graphmem.store.memories import memories_by_key
+from graphmem.store.mapping import edge_from_row, memory_from_node, memory_from_revision
 
 _LAST_CHARACTER = "\U0010ffff"
+_TEXT_FETCH = 1_000  # how deep words are searched before the versions of a past time are compared
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CardNumbers:
+    """How many facts are fetched for entity cards, and from which importance on (0 to 100)."""
+
+    rows: int
+    importance: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CardFact:
+    """A memory that says something of entities, by their keys."""
+
+    key: str
+    uid: str
+    content: str
+    entities: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,6 +50,12 @@ class Search:
     vector_weight: float
     text_weight: float
     payload: int
+    begins_by: datetime  # what is recalled had begun to be true by then
+    ends_after: datetime  # and was still true then
+    known_at: datetime | None = None
+    seeds: int = 0  # how many of the best candidates the graph arm goes on from
+    hub: int = 0  # entities with more mentions lead nowhere
+    graph_limit: int = 1
     types: Sequence[str] = ()
     captured_by: Sequence[str] = ()
     conversation_id: str | None = None
@@ -51,7 +76,21 @@ class Search:
             "vector_weight": float(self.vector_weight),
             "text_weight": float(self.text_weight),
             "payload": self.payload,
+            "begins_by": self.begins_by,
+            "ends_after": self.ends_after,
         }
+
+    def within_index(self) -> dict[str, Any]:
+        """The interval as the vector index knows it."""
+        return {"begins_by_ms": epoch_ms(self.begins_by), "ends_after_ms": epoch_ms(self.ends_after)}
+
+    def graph(self) -> dict[str, Any]:
+        """The parameters of the graph arm."""
+        return {"seeds": self.seeds, "hub": self.hub, "graph_limit": self.graph_limit}
+
+    def narrow(self) -> dict[str, Any]:
+        """The parameters of the filters that no index knows."""
+        return {"tags": _two(self.tags), "entities": _two(self.entities)}
 
     def filters(self) -> dict[str, Any]:
         """The parameters of the filters that the vector index knows."""
@@ -71,12 +110,16 @@ class Found:
     importance: int
     confidence: float
     updated_at: datetime
+    created_at: datetime
+    recall_count: int
     contested: bool
-    vector_rank: int | None
-    vector_score: float | None
-    chunks: int
-    text_rank: int | None
-    text_score: float | None
+    vector_rank: int | None = None
+    vector_score: float | None = None
+    chunks: int = 0
+    text_rank: int | None = None
+    text_score: float | None = None
+    graph_rank: int | None = None
+    graph_score: float | None = None
 
     @property
     def uid(self) -> str:
@@ -96,6 +139,16 @@ class Harvest:
     nodes: Mapping[str, Mapping[str, Any]]
     mentions: Mapping[str, Sequence[tuple[str, str]]]
     edges: tuple[Edge, ...]
+    versions: Mapping[str, str] = field(default_factory=dict)  # as known at a past time: the revision of a memory
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FollowUp:
+    """What a second round trip gave: payload that was missing, and what else is known of the entities of results."""
+
+    memories: Mapping[str, Memory]
+    entities: Sequence[tuple[str, str]]  # key and label, in the order of the results
+    facts: Sequence[CardFact]  # most important first
 
 
 class Candidates:
@@ -106,26 +159,59 @@ class Candidates:
 
     def by_index(self, search: Search) -> Harvest:
         """Candidates by the indexes alone."""
-        return self._harvest("recall.candidates", search.parameters())
+        return self._harvest("recall.candidates", search.parameters() | search.within_index() | search.graph())
 
     def by_index_filtered(self, search: Search) -> Harvest:
         """Candidates by the indexes, with the filters that they know."""
-        return self._harvest("recall.candidates_filtered", search.parameters() | search.filters())
+        more = search.within_index() | search.graph() | search.filters()
+        return self._harvest("recall.candidates_filtered", search.parameters() | more)
 
     def exact(self, search: Search) -> Harvest:
         """Candidates with every filter, each matching memory compared."""
-        more = {"tags": _two(search.tags), "entities": _two(search.entities)}
-        return self._harvest("recall.candidates_exact", search.parameters() | search.filters() | more)
+        more = search.graph() | search.filters() | search.narrow()
+        return self._harvest("recall.candidates_exact", search.parameters() | more)
+
+    def known_at(self, search: Search) -> Harvest:
+        """Candidates as far as they were known at a past time, each in its version of then."""
+        more = search.filters() | search.narrow() | {"known_at": search.known_at, "text_fetch": _TEXT_FETCH}
+        return self._harvest("recall.candidates_known_at", search.parameters() | more)
+
+    def follow_up(
+        self, search: Search, *, keys: Sequence[str], missing: Sequence[str], numbers: CardNumbers
+    ) -> FollowUp:
+        """The missing payload, and the facts of entity cards around some results, in one round trip."""
+        parameters = {
+            "keys": _eleven(keys),
+            "space_keys": _eleven(missing),
+            "spaces": _two(search.spaces),
+            "statuses": _two(search.statuses),
+            "now": search.now_ms,
+            "begins_by": search.begins_by,
+            "ends_after": search.ends_after,
+            "importance": numbers.importance,
+            "card_rows": numbers.rows,
+        }
+        if search.known_at:
+            parameters["known_at"] = search.known_at
+        query = "recall.cards_known_at" if search.known_at else "recall.cards"
+        row = self._connection.fetch(query, **parameters)[0]
+        return FollowUp(
+            memories={node["key"]: memory_from_node(node, entities) for node, entities in row["missing"]},
+            entities=[(key, label) for key, label in row["entities"]],
+            facts=[
+                CardFact(key=key, uid=uid, content=content, entities=tuple(about))
+                for key, uid, content, about in row["facts"]
+            ],
+        )
 
     def payload(self, harvest: Harvest, keys: Sequence[str]) -> dict[str, Memory]:
-        """The memories of chosen candidates, fetched where the harvest has none."""
-        memories = {
-            key: memory_from_node(harvest.nodes[key], sorted(harvest.mentions.get(key, ())))
-            for key in keys
-            if key in harvest.nodes
-        }
-        if missing := [key for key in keys if key not in memories]:
-            memories |= self._connection.read(lambda transaction: memories_by_key(transaction, missing))
+        """The memories of chosen candidates, as far as the harvest has them."""
+        memories = {}
+        for key in keys:
+            if key in harvest.versions:
+                memories[key] = memory_from_revision(harvest.versions[key])
+            elif key in harvest.nodes:
+                memories[key] = memory_from_node(harvest.nodes[key], sorted(harvest.mentions.get(key, ())))
         return memories
 
     def _harvest(self, query: str, parameters: Mapping[str, Any]) -> Harvest:
@@ -135,21 +221,36 @@ class Candidates:
         for key, entity, label in row["mentions"]:
             mentions[key].append((entity, label))
         return Harvest(
-            found=tuple(_found(values, contested) for values in row["rows"]),
+            found=_united(row["rows"], row["links"], contested),
             pending=row["pending"],
             nodes={node["key"]: node for node in row["memories"]},
             mentions=mentions,
             edges=_edges(row["edges"]),
+            versions={key: text for key, text in row["versions"] if text},
         )
 
 
+def _united(
+    rows: Sequence[Sequence[Any]], links: Sequence[Sequence[Any]], contested: Container[str]
+) -> tuple[Found, ...]:
+    """The candidates of all arms; those of the graph arm alone come behind the others."""
+    found = {row[0]: _found(row, contested) for row in rows}
+    for rank, (*values, near) in enumerate(links, start=1):
+        known = found.get(values[0]) or _found([*values, *[None] * 5], contested)
+        found[known.key] = replace(known, graph_rank=rank, graph_score=near)
+    return tuple(found.values())
+
+
 def _found(values: Sequence[Any], contested: Container[str]) -> Found:
-    key, importance, confidence, updated_ms, vector_rank, vector_score, chunks, text_rank, text_score = values
+    key, importance, confidence, updated_ms, created_ms, recalls, *arms = values
+    vector_rank, vector_score, chunks, text_rank, text_score = arms
     return Found(
         key=key,
         importance=importance,
         confidence=confidence,
         updated_at=datetime.fromtimestamp(updated_ms / 1000, UTC),
+        created_at=datetime.fromtimestamp(created_ms / 1000, UTC),
+        recall_count=recalls or 0,
         contested=key in contested,
         vector_rank=vector_rank,
         vector_score=vector_score,
@@ -163,6 +264,11 @@ def _edges(rows: Sequence[Sequence[Any]]) -> tuple[Edge, ...]:
     """Each edge once, in a total order; both of its ends may have brought it."""
     edges = {row[1]: edge_from_row(row[1:]) for row in rows}
     return tuple(edges[uid] for uid in sorted(edges))
+
+
+def _eleven(values: Sequence[str]) -> list[str]:
+    """At least eleven entries, the first ones as given: up to a hundred of them are one plan."""
+    return [*values, *[""] * (11 - len(values))]
 
 
 def _two(values: Sequence[str]) -> list[str]:

@@ -12,7 +12,7 @@ from graphmem.model.entity import EntityRef
 from graphmem.model.memory import Authority, Memory, MemoryType, Status
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.space import space_from_key
-from graphmem.model.tokens import NEVER_MS, epoch_ms
+from graphmem.model.tokens import ALWAYS_MS, NEVER_MS, epoch_ms
 from graphmem.store.schema import ApiKeyNode, JobRunNode, MemoryNode
 
 Properties = dict[str, Any]
@@ -165,6 +165,8 @@ def chunk_copies(memory: Memory) -> Properties:
         "space": memory.space.key,
         "status": memory.status.value,
         "expires_at": epoch_ms(memory.expires_at),
+        "valid_from": epoch_ms(memory.valid_from, absent=ALWAYS_MS),
+        "valid_until": epoch_ms(memory.valid_until),
         "type": memory.type.value,
         "captured_by": memory.source.captured_by.value,
         "conversation_id": memory.source.conversation_id or "",

@@ -99,6 +99,8 @@ class ChunkNode(StructuredNode):
     type = StringProperty(required=True)
     captured_by = StringProperty(required=True)
     conversation_id = StringProperty(required=True)
+    valid_from = IntegerProperty(required=True)
+    valid_until = IntegerProperty(required=True)
     embedding = ArrayProperty(FloatProperty())
     embedder = StringProperty(required=True)
 
@@ -139,6 +141,9 @@ class RevisionNode(StructuredNode):
     space = StringProperty(required=True)
     version = IntegerProperty(required=True)
     content = StringProperty(required=True)
+    status = StringProperty(required=True)
+    valid_from = UtcTimeProperty()
+    valid_until = UtcTimeProperty()
     memory = StringProperty(required=True)
     created_at = UtcTimeProperty(required=True)
     replaced_at = UtcTimeProperty(required=True)

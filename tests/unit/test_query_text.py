@@ -4,11 +4,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.model.memory import Status
-from graphmem.recall.query_text import Facets, query_text
+from graphmem.recall.query_text import Facets, Moments, query_text
 
 
 def text_of(cue, spaces=("acme/user:ada",)):
-    return query_text(cue, spaces=spaces, statuses=[Status.ACTIVE], facets=Facets(), now_ms=1, terms_max=64)
+    return query_text(
+        cue, spaces=spaces, statuses=[Status.ACTIVE], facets=Facets(), moments=Moments(now=1), terms_max=64
+    )
 
 
 def test_a_cue_searches_three_fields_behind_the_wall():

@@ -1,0 +1,40 @@
+"""Spaces of a recall: which ones a request reads, and refusal of all others."""
+
+import logging
+from collections.abc import Iterable, Sequence
+
+from graphmem.errors import Forbidden, InvalidInput, ScopeDenied
+from graphmem.model.caller import Caller, Role
+from graphmem.model.space import Space, SpaceKind, parse_space
+
+log = logging.getLogger(__name__)
+
+
+def readable_spaces(names: Sequence[str], caller: Caller, *, field: str = "spaces") -> tuple[Space, ...]:
+    """The spaces that a request reads: those it names, and behind a persona its owner's (001).
+
+    Raises:
+        InvalidInput: a name is not valid.
+        Forbidden: the key may not read one.
+        ScopeDenied: an orchestrator space beside any other (002).
+    """
+    named = []
+    for index, name in enumerate(names):
+        try:
+            named.append(parse_space(name, tenant=caller.tenant))
+        except ValueError as error:
+            raise InvalidInput({f"{field}.{index}": [str(error)]}) from error
+    for space in named:
+        if not caller.may(Role.READER, space):
+            log.warning("recall denied: key %s may not read a space of kind %s", caller.key_id, space.kind)
+            raise Forbidden
+    if len(set(named)) > 1 and any(space.kind is SpaceKind.ORCHESTRATOR for space in named):
+        log.warning("memory.recall.scope_denied: key %s named an orchestrator beside another space", caller.key_id)
+        raise ScopeDenied
+    widened = [wider for space in named for wider in space.readable_with_it() if caller.may(Role.READER, wider)]
+    return tuple(dict.fromkeys(widened))
+
+
+def has_orchestrator(spaces: Iterable[Space]) -> bool:
+    """Whether the typed graph's own space is read, which has rules of its own (002)."""
+    return any(space.kind is SpaceKind.ORCHESTRATOR for space in spaces)
