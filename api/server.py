@@ -39,6 +39,7 @@ class _Server(BaseApplication):  # type: ignore[misc]
             "timeout": 240,  # longer than a worker may wait for the database
             "loglevel": "warning",
             "proc_name": "graphmem-api",
+            "worker_exit": _close,
         }
         for name, value in options.items():
             self.cfg.set(name, value)
@@ -55,6 +56,12 @@ class _Server(BaseApplication):  # type: ignore[misc]
 def serve(settings: Settings) -> None:
     """Serve the API until the process is told to stop."""
     _Server(settings).run()
+
+
+def _close(_server: object, worker: Any) -> None:  # noqa: ANN401 - gunicorn's
+    """Let a worker that stops write down its last recalls."""
+    if isinstance(app := getattr(worker, "wsgi", None), Flask):
+        app.extensions["graphmem"].close()
 
 
 def _load(embedder: Embedder) -> None:

@@ -20,3 +20,12 @@ WHERE o.space = m.space
 RETURN [e.uid, startNode(e).uid, endNode(e).uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type] AS edge
 ORDER BY e.created_at DESC, edge[0]
 LIMIT 200;
+
+// name: revision_at
+// The version of a memory that was in force at a moment, where it is not the present one.
+// parameters: moment, space_key
+MATCH (:Memory {key: $space_key})-[:HAS_REVISION]->(r:Revision)
+WHERE r.replaced_at > $moment
+RETURN r.memory AS memory
+ORDER BY r.version
+LIMIT 1;

@@ -214,10 +214,3 @@ DELETE old
 WITH DISTINCT c, row
 MATCH (m:Memory {key: row.last})
 CREATE (c)-[:LAST]->(m);
-
-// name: save_trace
-// Keep what one write or job did and why.
-// parameters: created_at, events, key_id, kind, spaces, tenant, uid
-CREATE (:Trace {
-  uid: $uid, kind: $kind, tenant: $tenant, spaces: $spaces, key_id: $key_id, created_at: $created_at, events: $events
-});

@@ -16,6 +16,7 @@ from graphmem.errors import GraphmemError, StoreUnavailable
 from graphmem.gateway.gateway import Gateway
 from graphmem.model.policy import Policy, WritePolicy
 from graphmem.ports import Clock, Embedder, IdSource
+from graphmem.recall.explainer import Explainer
 from graphmem.recall.recall import Recall
 from graphmem.settings import Settings
 from graphmem.store.candidates import Candidates
@@ -26,8 +27,10 @@ from graphmem.store.job_runs import JobRuns
 from graphmem.store.keys import ApiKeys, new_secret
 from graphmem.store.memories import Memories
 from graphmem.store.migrations import check_schema, schema_state
+from graphmem.store.traces import Journal, Traces
 from graphmem.upkeep.embedding import PendingEmbedding
 from graphmem.upkeep.expiry import Expiry
+from graphmem.upkeep.retention import TraceRetention
 from graphmem.upkeep.runs import JobRunner
 
 _RETRY_SECONDS = 0.2
@@ -49,11 +52,14 @@ class Graphmem:
     edges: Edges
     histories: Histories
     recall: Recall
+    explainer: Explainer
+    journal: Journal
     runner: JobRunner
     runs: JobRuns
 
     def close(self) -> None:
-        """Close the connection to the database."""
+        """Write down the recalls that are still to be noted, and close the connection to the database."""
+        self.journal.close()
         self.connection.close()
 
 
@@ -128,6 +134,8 @@ def build(
             refuse_secrets=settings.write.refuse_secrets, refuse_injection=settings.write.refuse_injection
         )
     )
+    journal = Journal(connection)
+    traces, histories = Traces(connection), Histories(connection)
     gateway = Gateway(
         connection,
         embedder=embedder,
@@ -137,6 +145,7 @@ def build(
         source_roots=(settings.server.data_dir, *settings.write.source_roots),
     )
     pending = PendingEmbedding(connection, gateway=gateway, embedder=embedder, policy=policy.index)
+    retention = TraceRetention(traces, clock=clock, keep_days=settings.traces.keep_days)
     expiry = Expiry(connection, gateway=gateway, clock=clock)
     return Graphmem(
         settings=settings,
@@ -149,7 +158,7 @@ def build(
         gateway=gateway,
         memories=Memories(connection),
         edges=Edges(connection),
-        histories=Histories(connection),
+        histories=histories,
         recall=Recall(
             Candidates(connection),
             embedder=embedder,
@@ -157,10 +166,13 @@ def build(
             ids=ids,
             policy=policy.recall,
             terms_max=policy.index.terms_max,
+            journal=journal,
         ),
+        explainer=Explainer(traces, journal, histories),
+        journal=journal,
         runner=JobRunner(
             connection,
-            functions={"embed_pending": pending.run, "expire": expiry.run},
+            functions={"embed_pending": pending.run, "expire": expiry.run, "forget_traces": retention.run},
             clock=clock,
             ids=ids,
             holder=process_name(),

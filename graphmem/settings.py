@@ -96,6 +96,13 @@ class WriteSettings:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class TraceSettings:
+    """How long it is kept what writes, recalls and jobs did."""
+
+    keep_days: int = 30
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Settings:
     """All settings."""
 
@@ -104,6 +111,7 @@ class Settings:
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     llm: LanguageModelSettings = field(default_factory=LanguageModelSettings)
     write: WriteSettings = field(default_factory=WriteSettings)
+    traces: TraceSettings = field(default_factory=TraceSettings)
 
 
 class _Path(fields.String):
@@ -176,12 +184,17 @@ class _WriteSchema(_Section):
         return values | ({"source_roots": tuple(values["source_roots"])} if "source_roots" in values else {})
 
 
+class _TraceSchema(_Section):
+    keep_days = fields.Integer(validate=validate.Range(1, 3650))
+
+
 class _SettingsSchema(_Section):
     server = fields.Nested(_ServerSchema)
     neo4j = fields.Nested(_Neo4jSchema)
     embedder = fields.Nested(_EmbedderSchema)
     llm = fields.Nested(_LanguageModelSchema)
     write = fields.Nested(_WriteSchema)
+    traces = fields.Nested(_TraceSchema)
 
 
 def load_settings(environment: Mapping[str, str]) -> Settings:
@@ -205,6 +218,7 @@ def load_settings(environment: Mapping[str, str]) -> Settings:
         embedder=EmbedderSettings(**loaded.get("embedder", {})),
         llm=LanguageModelSettings(**loaded.get("llm", {})),
         write=WriteSettings(**loaded.get("write", {})),
+        traces=TraceSettings(**loaded.get("traces", {})),
     )
 
 

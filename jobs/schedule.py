@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from apscheduler.triggers.base import BaseTrigger
+from apscheduler.triggers.cron import CronTrigger
 from apscheduler.triggers.interval import IntervalTrigger
 
 
@@ -26,5 +27,11 @@ SCHEDULE: tuple[ScheduledJob, ...] = (
         name="expire",
         trigger=IntervalTrigger(minutes=5, timezone="UTC"),
         touches="status of memories whose expires_at has passed; retry keys older than a day",
+    ),
+    ScheduledJob(
+        name="forget_traces",
+        trigger=CronTrigger(hour=3, minute=30, timezone="UTC"),
+        touches="traces older than traces.keep_days",
+        grace_seconds=3600,
     ),
 )

@@ -123,6 +123,8 @@ def house(connection: Connection, settings: Settings) -> Iterator[House]:
         embedder=embedder,
     )
     yield built
+    built.graphmem.journal.close()
+    built.rows("MATCH (t:Trace {tenant: $name}) DELETE t", name=tenant)
     built.rows("MATCH (n) WHERE n.space STARTS WITH $tenant DETACH DELETE n")
 
 

@@ -18,12 +18,14 @@ from graphmem.model.memory import Memory, Status, memory_key
 from graphmem.model.policy import Policy
 from graphmem.model.space import Space
 from graphmem.model.state import Decision, GraphState, Selection
+from graphmem.model.trace import TraceKind, TraceRecord
 from graphmem.model.writing import IdempotencyKey, Outcome, WriteReport, WriteRequest, WriteResult
 from graphmem.ports import Clock, Embedder, IdSource, Vector
 from graphmem.store.connection import Connection, Transaction
 from graphmem.store.idempotency import lock_answer, save_answer
 from graphmem.store.memories import memories_by_key
-from graphmem.store.writes import Enrichment, TraceRecord, apply_decision, read_state, save_trace
+from graphmem.store.traces import save_trace
+from graphmem.store.writes import Enrichment, apply_decision, read_state
 
 Decide = Callable[[GraphState], Decision]
 
@@ -163,7 +165,7 @@ class Gateway:
         decision = self.run(
             status_selection(memory),
             lambda state: decide_status(state, change, now=now),
-            kind="status",
+            kind=TraceKind.STATUS,
             space=memory.space,
             key_id=caller.key_id,
             trace_id=trace_id,
@@ -182,7 +184,7 @@ class Gateway:
         decision = self.run(
             edge_selection(request),
             lambda state: decide_edge(state, request, now=now),
-            kind="edge",
+            kind=TraceKind.EDGE,
             space=request.space,
             key_id=caller.key_id,
             trace_id=trace_id,
@@ -203,7 +205,7 @@ class Gateway:
         self.run(
             Selection(memories=frozenset({place[0], place[2]}), edges=frozenset({place})),
             lambda state: decide_removal(state, place, now=now),
-            kind="edge",
+            kind=TraceKind.EDGE,
             space=space,
             key_id=caller.key_id,
             trace_id=trace_id,
@@ -287,7 +289,7 @@ def _trace(
 ) -> TraceRecord:
     return TraceRecord(
         uid=uid,
-        kind="write",
+        kind=TraceKind.WRITE,
         tenant=caller.tenant,
         spaces=tuple(sorted({item.space.key for item in items})),
         key_id=caller.key_id,

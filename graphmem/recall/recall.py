@@ -11,15 +11,18 @@ from graphmem.model.edge import Edge
 from graphmem.model.memory import Memory
 from graphmem.model.policy import RecallPolicy
 from graphmem.model.space import Space, SpaceKind
+from graphmem.model.trace import TraceKind, TraceRecord, redacted
 from graphmem.ports import Clock, Embedder, IdSource, Vector
 from graphmem.recall.asking import search_of
 from graphmem.recall.candidates import Scored
 from graphmem.recall.cards import Card, entity_cards
+from graphmem.recall.explain import kept_candidates, kept_request
 from graphmem.recall.planner import Plan, plan, plan_limit
 from graphmem.recall.ranking import ranked
 from graphmem.recall.request import Bundle, Explanation, Mode, RankerName, RecallItem, RecallRequest
 from graphmem.recall.spaces import has_orchestrator, readable_spaces
 from graphmem.store.candidates import Candidates, CardNumbers, Found, Harvest, Search
+from graphmem.store.traces import Journal
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +47,7 @@ class Recall:
         ids: IdSource,
         policy: RecallPolicy,
         terms_max: int,
+        journal: Journal,
     ) -> None:
         self._candidates = candidates
         self._embedder = embedder
@@ -51,6 +55,7 @@ class Recall:
         self._ids = ids
         self._policy = policy
         self._terms_max = terms_max
+        self._journal = journal
 
     def recall(self, request: RecallRequest, *, caller: Caller) -> Bundle:
         """Answer a cue with ranked memories of the spaces that it names.
@@ -65,7 +70,9 @@ class Recall:
         ranker = request.ranker or (RankerName.RRF if has_orchestrator(spaces) else RankerName.FUSED)
         chosen_plan = plan(request.query, self._policy.plan) if request.plan else None
         if chosen_plan is Plan.NO_RECALL:
-            return Bundle(ranker=ranker, plan=chosen_plan, trace_id=self._ids.new("trace"), mode=Mode.NONE)
+            bundle = Bundle(ranker=ranker, plan=chosen_plan, trace_id=self._ids.new("trace"), mode=Mode.NONE)
+            self._note(request, bundle, spaces, (), caller, now)
+            return bundle
         if chosen_plan:
             limit = min(request.limit, plan_limit(chosen_plan, self._policy.plan))
             request = replace(request, limit=limit, graph=request.graph or chosen_plan is Plan.GRAPH_MODE)
@@ -75,7 +82,9 @@ class Recall:
         scored = ranked(answer.harvest, ranker, self._policy, now=now, search=search, request=request)
         passed = [e for e in scored if request.min_score <= 0 or round(e.score, 6) >= request.min_score]
         bundle = self._bundle(answer, passed[: request.limit], ranker, search, request)
-        return replace(bundle, plan=chosen_plan, degraded=(*degraded, *bundle.degraded))
+        bundle = replace(bundle, plan=chosen_plan, degraded=(*degraded, *bundle.degraded))
+        self._note(request, bundle, spaces, scored, caller, now)
+        return bundle
 
     def warm_up(self) -> None:
         """Run every candidate query once for each plan it can get, so that no caller waits for a plan."""
@@ -159,6 +168,32 @@ class Recall:
             trace_id=self._ids.new("trace"),
             degraded=(f"embedding_pending: {pending}",) if pending else (),
         )
+
+    def _note(
+        self,
+        request: RecallRequest,
+        bundle: Bundle,
+        spaces: Sequence[Space],
+        scored: Sequence[Scored],
+        caller: Caller,
+        now: datetime,
+    ) -> None:
+        """Leave a trace and the counts, which are written behind."""
+        keys = [space.key for space in spaces]
+        returned = len(bundle.items)
+        kept = kept_request(request, bundle.ranker, returned=returned, plan=bundle.plan)
+        trace = TraceRecord(
+            uid=bundle.trace_id,
+            kind=TraceKind.RECALL,
+            tenant=caller.tenant,
+            spaces=tuple(keys),
+            key_id=caller.key_id,
+            created_at=now,
+            events=kept_candidates(scored, keys),
+            query=redacted(request.query),
+            request=kept,
+        )
+        self._journal.remember(trace, [item.memory.key for item in bundle.items])
 
     def _follow_up(
         self, search: Search, keys: Sequence[str], missing: Sequence[str]

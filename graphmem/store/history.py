@@ -1,6 +1,5 @@
 """History: the earlier versions of a memory, and its lineage."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -51,10 +50,9 @@ class Histories:
 
         return self._connection.read(work)
 
-
-def version_at(memory: Memory, revisions: Sequence[Revision], moment: datetime) -> Memory | None:
-    """The version of a memory that was in force at a moment; None before it was first recorded."""
-    if memory.created_at > moment:
-        return None
-    later = [revision for revision in revisions if revision.replaced_at > moment]
-    return min(later, key=lambda revision: revision.memory.version).memory if later else memory
+    def version_at(self, memory: Memory, moment: datetime) -> Memory | None:
+        """The version of a memory that was in force at a moment; None before it was first recorded."""
+        if memory.created_at > moment:
+            return None
+        rows = self._connection.fetch("history.revision_at", space_key=memory.key, moment=moment)
+        return memory_from_revision(rows[0]["memory"]) if rows else memory

@@ -13,7 +13,8 @@ from graphmem.model.memory import Authority, Memory, MemoryType, Status
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.space import space_from_key
 from graphmem.model.tokens import ALWAYS_MS, NEVER_MS, epoch_ms
-from graphmem.store.schema import ApiKeyNode, JobRunNode, MemoryNode
+from graphmem.model.trace import TraceRecord
+from graphmem.store.schema import ApiKeyNode, JobRunNode, MemoryNode, TraceNode
 
 Properties = dict[str, Any]
 Stored = Mapping[str, Any]  # a node or its properties
@@ -22,6 +23,7 @@ Described = Mapping[str, Any]  # name of a property → neomodel's object for it
 _TIMES = "created_at updated_at status_at occurred_at valid_from valid_until expires_at last_recalled_at".split()
 _MEMORY: Described = MemoryNode.defined_properties(aliases=False, rels=False)
 _API_KEY: Described = ApiKeyNode.defined_properties(aliases=False, rels=False)
+_TRACE: Described = TraceNode.defined_properties(aliases=False, rels=False)
 _JOB_RUN: Described = JobRunNode.defined_properties(aliases=False, rels=False)
 
 
@@ -206,6 +208,22 @@ def job_run(node: Stored) -> Mapping[str, object]:
         "started_at": values.started_at,
         "finished_at": values.finished_at,
     }
+
+
+def trace_from_node(node: Stored) -> TraceRecord:
+    """What a write, recall or job did."""
+    values = _values(_TRACE, node)
+    return TraceRecord(
+        uid=values.uid,
+        kind=values.kind,
+        tenant=values.tenant,
+        spaces=tuple(values.spaces or ()),
+        key_id=values.key_id or "",
+        created_at=values.created_at,
+        events=json.loads(values.events or "[]"),
+        query=values.query,
+        request=json.loads(values.request or "{}"),
+    )
 
 
 def _values(described: Described, node: Stored) -> SimpleNamespace:

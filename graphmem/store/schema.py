@@ -187,6 +187,8 @@ class TraceNode(StructuredNode):
     key_id = StringProperty()
     created_at = UtcTimeProperty(required=True)
     events = StringProperty()
+    query = StringProperty()
+    request = StringProperty()
 
 
 class ApiKeyNode(StructuredNode):

@@ -21,19 +21,6 @@ _CREATED = frozenset({"created_at", "updated_at"})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TraceRecord:
-    """What one write or job did and why."""
-
-    uid: str
-    kind: str
-    tenant: str
-    spaces: tuple[str, ...]
-    key_id: str
-    created_at: datetime
-    events: Sequence[Mapping[str, object]]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class Enrichment:
     """What a decision does not decide: how its memories are indexed and the vectors they get."""
 
@@ -96,14 +83,6 @@ def _run(transaction: Transaction, query: str, parameter: str, rows: Sequence[An
 
 def _pairs(links: Iterable[tuple[str, str]]) -> list[Row]:
     return [{"earlier": earlier, "later": later} for earlier, later in links]
-
-
-def save_trace(transaction: Transaction, trace: TraceRecord) -> None:
-    """Keep the trace of a write within its transaction."""
-    values = {name: getattr(trace, name) for name in ("uid", "kind", "tenant", "key_id", "created_at")}
-    transaction.run(
-        "writes.save_trace", **values, spaces=list(trace.spaces), events=json.dumps(list(trace.events), sort_keys=True)
-    )
 
 
 def _lock_claims(transaction: Transaction, claims: Iterable[str]) -> dict[str, str]:

@@ -8,5 +8,9 @@ from jobs.schedule import SCHEDULE
 def test_every_job_has_a_time_and_a_grace_of_minutes():
     next_times = {job.name: job.trigger.get_next_fire_time(NOW, NOW) - NOW for job in SCHEDULE}
 
-    assert {"embed_pending": timedelta(minutes=1), "expire": timedelta(minutes=5)} == next_times
+    assert {
+        "embed_pending": timedelta(minutes=1),
+        "expire": timedelta(minutes=5),
+        "forget_traces": timedelta(hours=18),  # at 3:30
+    } == next_times
     assert all(job.grace_seconds >= 60 for job in SCHEDULE)

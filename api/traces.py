@@ -1,0 +1,93 @@
+"""Traces: what a write, recall or job did, and why a memory came back or not."""
+
+from typing import Any
+
+from flask import Response, g, jsonify
+from marshmallow import RAISE, Schema, fields
+
+from api.auth import requires
+from api.finding import found_memory
+from api.parsing import JsonBlueprint
+from api.schemas.common import iso
+from api.schemas.memories import SpaceQuery
+from api.service import service
+from graphmem.errors import InvalidInput, NotFound
+from graphmem.model.caller import Role
+from graphmem.model.space import space_from_key
+from graphmem.model.trace import TraceKind, TraceRecord
+from graphmem.recall.explain import Reason
+
+blueprint = JsonBlueprint("traces", __name__, url_prefix="/v1/traces", description="Why something came back or not")
+
+
+class TraceAnswer(Schema):
+    """What one write, recall or job did."""
+
+    trace_id = fields.String()
+    kind = fields.String(metadata={"description": "write, recall, status, edge, entity, or the name of a job"})
+    created_at = fields.DateTime()
+    spaces = fields.List(fields.String())
+    key_id = fields.String(metadata={"description": "The API key that asked for it; a job gives its name"})
+    query = fields.String(
+        allow_none=True, metadata={"description": "At most 200 characters, hidden if it may be secret"}
+    )
+    request = fields.Dict()
+    events = fields.List(fields.Dict())
+
+
+class WhyAnswer(Schema):
+    """Why a memory came back from a recall, or why it did not."""
+
+    returned = fields.Boolean()
+    reason = fields.String(metadata={"enum": list(Reason)})
+    detail = fields.Dict()
+
+
+@blueprint.route("/<trace_id>", methods=["GET"])
+@requires(Role.READER)
+@blueprint.response(200, TraceAnswer)
+def trace(trace_id: str) -> Response:
+    """What a write, recall or job did. Those of recalls are there half a second later at the latest."""
+    found = _found(trace_id)
+    names = [space_from_key(key).name for key in found.spaces]
+    return jsonify(
+        trace_id=found.uid,
+        kind=found.kind,
+        created_at=iso(found.created_at),
+        spaces=names,
+        key_id=found.key_id,
+        query=found.query,
+        request=dict(found.request),
+        events=_events(found, names),
+    )
+
+
+@blueprint.route("/<trace_id>/why/<uid>", methods=["GET"])
+@requires(Role.READER)
+@blueprint.arguments(SpaceQuery, location="query", unknown=RAISE)
+@blueprint.response(200, WhyAnswer)
+def why(query: dict[str, Any], trace_id: str, uid: str) -> Response:
+    """Why a memory that the key may read came back from a recall, or why it did not."""
+    found = _found(trace_id)
+    if found.kind != TraceKind.RECALL:
+        raise InvalidInput({"trace_id": ["Must be the trace of a recall."]})
+    answer = service().explainer.why(found, found_memory(uid, query["space"]))
+    return jsonify(returned=answer.returned, reason=answer.reason.value, detail=dict(answer.detail))
+
+
+def _found(trace_id: str) -> TraceRecord:
+    found = service().explainer.trace(g.caller.tenant, trace_id)
+    if found is None or not all(g.caller.may_see(space_from_key(key)) for key in found.spaces):
+        raise NotFound
+    return found
+
+
+def _events(found: TraceRecord, names: list[str]) -> list[dict[str, Any]]:
+    events: list[Any] = list(found.events)
+    if found.kind != TraceKind.RECALL:
+        return events
+    returned: Any = found.request.get("returned", 0)
+    return [
+        {"uid": uid, "space": names[space], "rank": rank, "score": score, "returned": rank <= returned}
+        for rank, (space, uid, score) in enumerate(events, start=1)
+    ]

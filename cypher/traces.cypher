@@ -1,0 +1,47 @@
+// name: save
+// Keep what one write or job did and why.
+// parameters: created_at, events, key_id, kind, query, request, spaces, tenant, uid
+CREATE (:Trace {
+  uid: $uid, kind: $kind, tenant: $tenant, spaces: $spaces, key_id: $key_id, created_at: $created_at, events: $events,
+  query: $query, request: $request
+});
+
+// name: save_many
+// Keep the traces of several recalls.
+// parameters: traces
+UNWIND $traces AS trace
+CREATE (t:Trace)
+SET t = trace;
+
+// name: count_recalls
+// Count how often memories were recalled, in the order of their keys; the lock is taken before the count is read.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (m:Memory {key: row.key})
+SET m.locked = true
+REMOVE m.locked
+WITH m, row
+SET m.recall_count = coalesce(m.recall_count, 0) + row.count, m.last_recalled_at = row.at;
+
+// name: by_uid
+// One trace of a tenant.
+// parameters: tenant, uid
+MATCH (t:Trace {uid: $uid})
+WHERE t.tenant = $tenant
+RETURN t;
+
+// name: forget
+// Remove traces from before a time, at most $limit.
+// parameters: before, limit
+MATCH (t:Trace)
+WHERE t.created_at < $before
+WITH t ORDER BY t.created_at, t.uid LIMIT $limit
+DELETE t
+RETURN count(*) AS removed;
+
+// name: count_before
+// How many traces are from before a time.
+// parameters: before
+MATCH (t:Trace)
+WHERE t.created_at < $before
+RETURN count(*) AS old;

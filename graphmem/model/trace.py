@@ -1,0 +1,47 @@
+"""Trace: what one write, recall or job did and why."""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+_TELLTALE = re.compile("key|secret|token|password|authorization", re.IGNORECASE)
+_QUERY_MAX_CHARS = 200
+
+
+class TraceKind(StrEnum):
+    """What a trace is of, besides jobs, which give their own names."""
+
+    WRITE = "write"
+    RECALL = "recall"
+    STATUS = "status"
+    EDGE = "edge"
+    ENTITY = "entity"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TraceRecord:
+    """What one write, recall or job did and why. ``spaces`` are keys; ``query`` is redacted.
+
+    The events of a write say what became of each item; those of a recall are its candidates in their order, each
+    as (number of its space, uid, score), of which the first ``request["returned"]`` came back.
+    """
+
+    uid: str
+    kind: str
+    tenant: str
+    spaces: tuple[str, ...]
+    key_id: str
+    created_at: datetime
+    events: Sequence[object] = ()
+    query: str | None = None
+    request: Mapping[str, object] = field(default_factory=dict)
+
+
+def redacted(text: str) -> str:
+    """A query as it may be kept: blanks collapsed, hidden when it may hold a secret, cut at 200 (004, Redaction)."""
+    plain = " ".join(text.split())
+    if _TELLTALE.search(plain):
+        return "(redacted)"
+    return plain if len(plain) <= _QUERY_MAX_CHARS else plain[:_QUERY_MAX_CHARS] + "... (truncated)"

@@ -1,0 +1,145 @@
+"""Explain: why a memory came back from a recall, or why it did not. Pure, over what the trace kept."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from graphmem.model.memory import Memory, Status
+from graphmem.model.trace import TraceRecord
+from graphmem.recall.candidates import Scored
+from graphmem.recall.request import RankerName, RecallRequest
+
+
+class Reason(StrEnum):
+    """Stable codes for why a memory came back or not."""
+
+    RETURNED = "returned"
+    CUT_BY_LIMIT = "cut_by_limit"
+    BELOW_MIN_SCORE = "below_min_score"
+    NOT_A_CANDIDATE = "not_a_candidate"
+    NO_RECALL = "no_recall"
+    FILTERED_BY_TYPE = "filtered_by_type"
+    FILTERED_BY_TAG = "filtered_by_tag"
+    FILTERED_BY_ENTITY = "filtered_by_entity"
+    FILTERED_BY_CONVERSATION = "filtered_by_conversation"
+    FILTERED_BY_CAPTURED_BY = "filtered_by_captured_by"
+    FILTERED_BY_TIME = "filtered_by_time"
+    SUPERSEDED = "superseded"
+    ARCHIVED = "archived"
+    RETRACTED = "retracted"
+    EXPIRED = "expired"
+    OTHER_SPACE = "other_space"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Why:
+    """The answer: a code, and the figures behind it."""
+
+    reason: Reason
+    detail: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def returned(self) -> bool:
+        """Whether the memory came back."""
+        return self.reason is Reason.RETURNED
+
+
+def kept_request(request: RecallRequest, ranker: RankerName, *, returned: int, plan: str | None) -> dict[str, object]:
+    """What a trace keeps of a request, so that an absence can be explained later."""
+    return {
+        "limit": request.limit,
+        "min_score": request.min_score,
+        "ranker": ranker.value,
+        "types": [each.value for each in request.types],
+        "tags": list(request.tags),
+        "entities": list(request.entities),
+        "captured_by": [each.value for each in request.captured_by],
+        "conversation_id": request.conversation_id,
+        "statuses": [each.value for each in request.statuses],
+        "as_of": request.as_of.isoformat() if request.as_of else None,
+        "known_at": request.known_at.isoformat() if request.known_at else None,
+        "any_time": request.include_superseded and request.as_of is None,
+        "graph": request.graph,
+        "plan": plan,
+        "returned": returned,
+    }
+
+
+def kept_candidates(scored: Sequence[Scored], spaces: Sequence[str]) -> list[tuple[int, str, float]]:
+    """The candidates as a trace keeps them: number of the space, uid, score; in their order."""
+    numbers = {space: number for number, space in enumerate(spaces)}
+    return [
+        (numbers[entry.candidate.key.partition("|")[0]], entry.candidate.uid, round(entry.score, 6)) for entry in scored
+    ]
+
+
+def why(trace: TraceRecord, memory: Memory, before: Memory | None) -> Why:
+    """Why a memory came back from the recall of a trace, or why not.
+
+    ``before`` is the version of the memory that the recall could see, None where there was none yet.
+    """
+    request: Mapping[str, Any] = trace.request
+    if memory.space.key not in trace.spaces:
+        return Why(reason=Reason.OTHER_SPACE, detail={"space": memory.space.name})
+    if request["plan"] == Reason.NO_RECALL:
+        return Why(reason=Reason.NO_RECALL)
+    number = trace.spaces.index(memory.space.key)
+    events: Sequence[Any] = trace.events
+    for rank, (space, uid, score) in enumerate(events, start=1):
+        if (space, uid) == (number, memory.uid):
+            return _of_candidate(request, rank, score)
+    return _of_absent(request, trace.created_at, before)
+
+
+def _of_candidate(request: Mapping[str, Any], rank: int, score: float) -> Why:
+    detail = {"rank": rank, "score": score, "limit": request["limit"], "min_score": request["min_score"]}
+    if rank <= request["returned"]:
+        return Why(reason=Reason.RETURNED, detail=detail)
+    is_below = request["min_score"] > 0 and score < request["min_score"]
+    return Why(reason=Reason.BELOW_MIN_SCORE if is_below else Reason.CUT_BY_LIMIT, detail=detail)
+
+
+def _of_absent(request: Mapping[str, Any], asked_at: datetime, memory: Memory | None) -> Why:
+    if memory is None:
+        return Why(reason=Reason.FILTERED_BY_TIME, detail={"recorded": "later than this recall could see"})
+    if memory.status.value not in request["statuses"] or memory.status is Status.RETRACTED:
+        return Why(reason=Reason(memory.status.value), detail={"status_reason": memory.status_reason})
+    if memory.has_expired(asked_at):
+        return Why(reason=Reason.EXPIRED, detail={"expires_at": _iso(memory.expires_at)})
+    moment = datetime.fromisoformat(request["as_of"]) if request["as_of"] else asked_at
+    begins_later = memory.valid_from is not None and memory.valid_from > moment
+    has_ended = memory.valid_until is not None and memory.valid_until <= moment
+    if not request["any_time"] and (begins_later or has_ended):
+        detail = {"valid_from": _iso(memory.valid_from), "valid_until": _iso(memory.valid_until)}
+        return Why(reason=Reason.FILTERED_BY_TIME, detail=detail | {"as_of": moment.isoformat()})
+    return _of_filtered(request, memory)
+
+
+def _of_filtered(request: Mapping[str, Any], memory: Memory) -> Why:
+    entities = [ref.key for ref in memory.entities]
+    source = memory.source
+    checks = (
+        (Reason.FILTERED_BY_TYPE, request["types"] and memory.type.value not in request["types"], memory.type.value),
+        (Reason.FILTERED_BY_TAG, not set(request["tags"]) <= set(memory.tags), list(memory.tags)),
+        (Reason.FILTERED_BY_ENTITY, not set(request["entities"]) <= set(entities), entities),
+        (
+            Reason.FILTERED_BY_CONVERSATION,
+            request["conversation_id"] not in {None, source.conversation_id},
+            source.conversation_id,
+        ),
+        (
+            Reason.FILTERED_BY_CAPTURED_BY,
+            request["captured_by"] and source.captured_by.value not in request["captured_by"],
+            source.captured_by.value,
+        ),
+    )
+    for reason, is_filtered, has in checks:
+        if is_filtered:
+            return Why(reason=reason, detail={"has": has})
+    return Why(reason=Reason.NOT_A_CANDIDATE, detail={"embedded": memory.embedded})
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None

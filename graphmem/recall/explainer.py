@@ -1,0 +1,32 @@
+"""The explainer: finds what explaining a recall needs."""
+
+from datetime import datetime
+
+from graphmem.model.memory import Memory
+from graphmem.model.trace import TraceRecord
+from graphmem.recall.explain import Why, why
+from graphmem.store.history import Histories
+from graphmem.store.traces import Journal, Traces
+
+
+class Explainer:
+    """Answers why a memory came back from a recall, or why it did not."""
+
+    def __init__(self, traces: Traces, journal: Journal, histories: Histories) -> None:
+        self._traces = traces
+        self._journal = journal
+        self._histories = histories
+
+    def trace(self, tenant: str, uid: str) -> TraceRecord | None:
+        """A trace of a tenant; one of this process that was not written down yet is written now."""
+        found = self._traces.by_uid(tenant, uid)
+        if found is None:
+            self._journal.flush()
+            found = self._traces.by_uid(tenant, uid)
+        return found
+
+    def why(self, trace: TraceRecord, memory: Memory) -> Why:
+        """Why a memory came back from the recall of a trace, or why not, as it was at that time."""
+        known_at = trace.request.get("known_at")
+        moment = datetime.fromisoformat(str(known_at)) if known_at else trace.created_at
+        return why(trace, memory, self._histories.version_at(memory, moment))

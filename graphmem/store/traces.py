@@ -1,0 +1,141 @@
+"""Traces: keeping them, reading them, and writing those of recalls behind the answers."""
+
+import atexit
+import json
+import logging
+import threading
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from graphmem.errors import StoreUnavailable
+from graphmem.model.trace import TraceRecord
+from graphmem.store.connection import Connection, Transaction
+from graphmem.store.mapping import trace_from_node
+
+log = logging.getLogger(__name__)
+
+_FLUSH_SECONDS = 0.5  # how much a crash may lose
+_BUFFERED_MAX = 5_000  # while the database is away; the oldest are dropped first
+_BATCH = 500
+
+
+def save_trace(transaction: Transaction, trace: TraceRecord) -> None:
+    """Keep the trace of a write within its transaction."""
+    transaction.run("traces.save", **_values(trace))
+
+
+class Traces:
+    """Reads traces, and forgets old ones."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def by_uid(self, tenant: str, uid: str) -> TraceRecord | None:
+        """One trace of a tenant."""
+        rows = self._connection.fetch("traces.by_uid", tenant=tenant, uid=uid)
+        return trace_from_node(rows[0]["t"]) if rows else None
+
+    def forget(self, before: datetime, *, dry_run: bool = False) -> int:
+        """Remove the traces from before a time; says how many."""
+        if dry_run:
+            return int(self._connection.fetch("traces.count_before", before=before)[0]["old"])
+        removed = 0
+        while done := self._connection.run("traces.forget", before=before, limit=10_000)[0]["removed"]:
+            removed += done
+        return removed
+
+
+class Journal:
+    """Recalls that are still to be written down: a thread writes them behind, twice a second.
+
+    A clean stop loses none; a crash at most the last half second.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._lock = threading.Lock()
+        self._writing = threading.Lock()
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._traces: list[TraceRecord] = []
+        self._counts: dict[str, int] = defaultdict(int)
+        self._last: dict[str, datetime] = {}
+
+    def remember(self, trace: TraceRecord, recalled: Sequence[str]) -> None:
+        """Note a recall and the keys of the memories that came back."""
+        with self._lock:
+            self._traces.append(trace)
+            if dropped := self._traces[:-_BUFFERED_MAX]:
+                log.warning("%d traces of recalls were dropped: the database does not take them", len(dropped))
+                del self._traces[: len(dropped)]
+            for key in recalled:
+                self._counts[key] += 1
+                self._last[key] = trace.created_at
+            if self._thread is None and not self._stop.is_set():
+                self._thread = threading.Thread(target=self._write_behind, name="journal", daemon=True)
+                self._thread.start()
+                atexit.register(self.close)
+
+    def flush(self) -> None:
+        """Write down what was noted; what the database does not take is kept for the next time.
+
+        Raises:
+            StoreUnavailable: the database does not answer.
+        """
+        with self._writing:
+            with self._lock:
+                traces, counts, last = self._traces, self._counts, self._last
+                self._traces, self._counts, self._last = [], defaultdict(int), {}
+            try:
+                self._save(traces, counts, last)
+            except StoreUnavailable:
+                with self._lock:
+                    self._traces = [*traces, *self._traces][-_BUFFERED_MAX:]
+                    for key, count in counts.items():
+                        self._counts[key] += count
+                        self._last.setdefault(key, last[key])
+                raise
+
+    def close(self) -> None:
+        """Write down the rest and stop."""
+        self._stop.set()
+        atexit.unregister(self.close)
+        if self._thread and self._thread is not threading.current_thread():
+            self._thread.join(timeout=10)
+        try:
+            self.flush()
+        except StoreUnavailable:
+            log.warning("traces and counts of the last recalls are lost: the database does not answer")
+
+    def _write_behind(self) -> None:
+        while not self._stop.wait(_FLUSH_SECONDS):
+            try:
+                self.flush()
+            except StoreUnavailable:
+                log.warning("traces of recalls wait for the database")
+            except Exception:
+                log.exception("traces of recalls could not be written")
+
+    def _save(self, traces: Sequence[TraceRecord], counts: Mapping[str, int], last: Mapping[str, datetime]) -> None:
+        for start in range(0, len(traces), _BATCH):
+            self._connection.run("traces.save_many", traces=[_values(each) for each in traces[start : start + _BATCH]])
+        keys = sorted(counts)
+        for start in range(0, len(keys), _BATCH):
+            rows = [{"key": key, "count": counts[key], "at": last[key]} for key in keys[start : start + _BATCH]]
+            self._connection.run("traces.count_recalls", space_rows=rows)
+
+
+def _values(trace: TraceRecord) -> dict[str, Any]:
+    return {
+        "uid": trace.uid,
+        "kind": trace.kind,
+        "tenant": trace.tenant,
+        "spaces": list(trace.spaces),
+        "key_id": trace.key_id,
+        "created_at": trace.created_at,
+        "events": json.dumps(list(trace.events), ensure_ascii=False, separators=(",", ":")),
+        "query": trace.query,
+        "request": json.dumps(trace.request, ensure_ascii=False, sort_keys=True) if trace.request else None,
+    }
