@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Sequence
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
@@ -32,8 +33,8 @@ from api.schemas.memories import (
 from api.service import service
 from graphmem.errors import Conflict, GraphmemError, InvalidInput
 from graphmem.model.caller import Role
-from graphmem.model.entity import entity_key
 from graphmem.model.memory import Memory
+from graphmem.model.space import Space
 from graphmem.model.writing import IdempotencyKey, Outcome, WriteReport, WriteRequest, WriteResult
 from graphmem.recall.spaces import readable_spaces
 from graphmem.store.memories import MemoryFilter
@@ -67,7 +68,7 @@ class MemoriesView(MethodView):
                 status=query["status"],
                 types=query["type"],
                 tags=query["tag"],
-                entity=_entity(query["entity"]),
+                entity=_entity(query["entity"], spaces),
                 conversation_id=query["conversation_id"],
                 created_after=query["created_after"],
                 created_before=query["created_before"],
@@ -177,8 +178,5 @@ def _idempotency_key() -> IdempotencyKey | None:
     )
 
 
-def _entity(name: str | None) -> str | None:
-    try:
-        return entity_key(name) if name else None
-    except ValueError as error:
-        raise InvalidInput({"entity": [str(error)]}) from error
+def _entity(name: str | None, spaces: Sequence[Space]) -> str | None:
+    return service().recall.entity_keys([name], spaces, field="entity")[0] if name else None

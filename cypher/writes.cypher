@@ -129,6 +129,11 @@ CALL () {
 UNWIND $space_rows AS row
 MERGE (e:Entity {key: row.key})
   ON CREATE SET e += row.properties
+WITH e, row, coalesce(e.aliases, []) AS aliases
+FOREACH (_ IN CASE
+    WHEN row.said IS NULL OR row.said = e.label OR row.said IN aliases OR size(aliases) >= 16 THEN [] ELSE [1]
+  END | SET e.aliases = aliases + row.said
+)
 WITH e, row
 MATCH (m:Memory {key: row.memory})
 MERGE (m)-[:MENTIONS]->(e);

@@ -13,8 +13,9 @@ from graphmem.adapters.embedded_neo4j import EmbeddedNeo4j, EmbeddedOptions, att
 from graphmem.adapters.embedders import build_embedder
 from graphmem.adapters.ids import TimeOrderedIds
 from graphmem.errors import GraphmemError, StoreUnavailable
+from graphmem.gateway.entities import EntityKeeper
 from graphmem.gateway.gateway import Gateway
-from graphmem.model.policy import Policy, WritePolicy
+from graphmem.model.policy import EntityPolicy, Policy, WritePolicy
 from graphmem.ports import Clock, Embedder, IdSource
 from graphmem.recall.explainer import Explainer
 from graphmem.recall.recall import Recall
@@ -22,6 +23,7 @@ from graphmem.settings import Settings
 from graphmem.store.candidates import Candidates
 from graphmem.store.connection import Connection
 from graphmem.store.edges import Edges
+from graphmem.store.entities import Entities
 from graphmem.store.history import Histories
 from graphmem.store.job_runs import JobRuns
 from graphmem.store.keys import ApiKeys, new_secret
@@ -51,6 +53,8 @@ class Graphmem:
     memories: Memories
     edges: Edges
     histories: Histories
+    entities: Entities
+    entity_keeper: EntityKeeper
     recall: Recall
     explainer: Explainer
     journal: Journal
@@ -132,9 +136,11 @@ def build(
     policy = policy or Policy(
         write=WritePolicy(
             refuse_secrets=settings.write.refuse_secrets, refuse_injection=settings.write.refuse_injection
-        )
+        ),
+        entities=EntityPolicy(overrides=settings.entities.overrides),
     )
     journal = Journal(connection)
+    entities = Entities(connection)
     traces, histories = Traces(connection), Histories(connection)
     gateway = Gateway(
         connection,
@@ -159,13 +165,15 @@ def build(
         memories=Memories(connection),
         edges=Edges(connection),
         histories=histories,
+        entities=entities,
+        entity_keeper=EntityKeeper(connection=connection, clock=clock, ids=ids),
         recall=Recall(
             Candidates(connection),
+            entities,
             embedder=embedder,
             clock=clock,
             ids=ids,
-            policy=policy.recall,
-            terms_max=policy.index.terms_max,
+            policy=policy,
             journal=journal,
         ),
         explainer=Explainer(traces, journal, histories),

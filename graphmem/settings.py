@@ -13,6 +13,7 @@ import platformdirs
 from marshmallow import RAISE, Schema, ValidationError, fields, post_load, validate
 
 from graphmem.errors import SettingsError
+from graphmem.model.entity import entity_key
 
 _PREFIX = "GRAPHMEM_"
 SHORT_NAMES = {
@@ -96,6 +97,13 @@ class WriteSettings:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class EntitySettings:
+    """How entities are named: variants, and the key that is meant."""
+
+    overrides: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TraceSettings:
     """How long it is kept what writes, recalls and jobs did."""
 
@@ -111,6 +119,7 @@ class Settings:
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     llm: LanguageModelSettings = field(default_factory=LanguageModelSettings)
     write: WriteSettings = field(default_factory=WriteSettings)
+    entities: EntitySettings = field(default_factory=EntitySettings)
     traces: TraceSettings = field(default_factory=TraceSettings)
 
 
@@ -184,6 +193,25 @@ class _WriteSchema(_Section):
         return values | ({"source_roots": tuple(values["source_roots"])} if "source_roots" in values else {})
 
 
+class _EntityKeys(fields.Field[dict[str, str]]):
+    """A table of entity keys, or in the environment ``person:bob=person:robert,…``; both are normalised."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> dict[str, str]:  # noqa: ANN401, ARG002
+        if isinstance(value, str):
+            value = {variant: meant for variant, _, meant in (pair.partition("=") for pair in value.split(","))}
+        if not isinstance(value, Mapping):
+            message = "Must be a table of entity keys."
+            raise ValidationError(message)
+        try:
+            return {entity_key(str(variant)): entity_key(str(meant)) for variant, meant in value.items()}
+        except ValueError as error:
+            raise ValidationError(str(error)) from error
+
+
+class _EntitySchema(_Section):
+    overrides = _EntityKeys()
+
+
 class _TraceSchema(_Section):
     keep_days = fields.Integer(validate=validate.Range(1, 3650))
 
@@ -194,6 +222,7 @@ class _SettingsSchema(_Section):
     embedder = fields.Nested(_EmbedderSchema)
     llm = fields.Nested(_LanguageModelSchema)
     write = fields.Nested(_WriteSchema)
+    entities = fields.Nested(_EntitySchema)
     traces = fields.Nested(_TraceSchema)
 
 
@@ -218,6 +247,7 @@ def load_settings(environment: Mapping[str, str]) -> Settings:
         embedder=EmbedderSettings(**loaded.get("embedder", {})),
         llm=LanguageModelSettings(**loaded.get("llm", {})),
         write=WriteSettings(**loaded.get("write", {})),
+        entities=EntitySettings(**loaded.get("entities", {})),
         traces=TraceSettings(**loaded.get("traces", {})),
     )
 

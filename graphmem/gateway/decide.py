@@ -63,6 +63,7 @@ def selection_for(items: Iterable[Item]) -> Selection:
     memories: set[str] = set()
     conversations: set[str] = set()
     anchors: set[str] = set()
+    entities: set[str] = set()
     for item in items:
         claims |= _claims_of(item)
         memories |= {item.key_of(uid) for _, uid in item.references}
@@ -72,11 +73,13 @@ def selection_for(items: Iterable[Item]) -> Selection:
             conversations.add(f"{item.space.key}|{item.request.source.conversation_id}")
         if item.request.after:
             anchors.add(item.key_of(item.request.after))
+        entities |= {f"{item.space.without_persona.key}|{ref.key}" for ref in item.request.entities}
     return Selection(
         claims=frozenset(claims),
         memories=frozenset(memories),
         conversations=frozenset(conversations),
         anchors=frozenset(anchors),
+        entities=frozenset(entities),
     )
 
 
@@ -165,7 +168,7 @@ def _create(draft: Draft, item: Item, policy: Policy, *, instead_of: Memory | No
         space=item.space,
         content=request.content,
         summary=request.summary or shorten(request.content, policy.write.summary_max_chars),
-        entities=_united((), request.entities, policy),
+        entities=_united(draft, item, (), policy),
         context_built=request.context is None and request.source.conversation_id is not None,
         created_at=draft.now,
         updated_at=draft.now,
@@ -184,7 +187,7 @@ def _reinforce(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tu
         existing,
         mention_count=existing.mention_count + 1,
         importance=max(existing.importance, request.importance if "importance" in request.given else 0),
-        entities=_united(existing.entities, request.entities, policy),
+        entities=_united(draft, item, existing.entities, policy),
         logical_key=existing.logical_key or request.logical_key,
         updated_at=draft.now,
         version=existing.version + 1,
@@ -197,7 +200,7 @@ def _reinforce(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tu
 
 def _revise(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tuple[Outcome, Memory]:
     """Replace what the request speaks of; a change that changes nothing writes nothing."""
-    memory = replace(existing, **_changes(item, existing, policy))
+    memory = replace(existing, **_changes(draft, item, existing, policy))
     _check_interval(memory)
     is_stale = not existing.is_current(draft.now) and not item.is_correction
     if memory == existing and not is_stale:
@@ -213,7 +216,7 @@ def _revise(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tuple
     )
     draft.put(memory)
     if re_embed or is_stale or memory.logical_key != existing.logical_key:
-        draft.released.add(existing.key)
+        draft.release(existing)
         if memory.status is Status.ACTIVE:
             draft.take_claims(memory, also_from=existing)
     if re_embed:
@@ -224,7 +227,7 @@ def _revise(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tuple
     return Outcome.REVISED, memory
 
 
-def _changes(item: Item, existing: Memory, policy: Policy) -> dict[str, Any]:
+def _changes(draft: Draft, item: Item, existing: Memory, policy: Policy) -> dict[str, Any]:
     """The fields that a revision replaces.
 
     Raises:
@@ -233,7 +236,7 @@ def _changes(item: Item, existing: Memory, policy: Policy) -> dict[str, Any]:
     request = item.request
     changes: dict[str, Any] = {name: getattr(request, name) for name in _KEPT_FIELDS if name in request.given}
     if "entities" in request.given and (item.is_correction or _adds_entities(request, existing)):
-        changes["entities"] = _united((), request.entities, policy)
+        changes["entities"] = _united(draft, item, (), policy)
     if "content" in request.given and request.content != existing.content:
         summary = shorten(request.content, policy.write.summary_max_chars)
         changes |= {"content": request.content, "summary": summary}
@@ -318,8 +321,11 @@ def _claims_of(item: Item) -> set[str]:
     return claims
 
 
-def _united(known: Sequence[EntityRef], said: Sequence[EntityRef], policy: Policy) -> tuple[EntityRef, ...]:
+def _united(draft: Draft, item: Item, known: Sequence[EntityRef], policy: Policy) -> tuple[EntityRef, ...]:
+    """The entities of a memory with those of a request; a merged one is what it became."""
+    owner = item.space.without_persona.key
     refs = {ref.key: ref for ref in known}
-    for ref in said:
-        refs.setdefault(ref.key, replace(ref, label=ref.label or label_from_key(ref.key)))
+    for ref in item.request.entities:
+        key = draft.before.became.get(f"{owner}|{ref.key}", ref.key)
+        refs.setdefault(key, EntityRef(key=key, label=ref.label or label_from_key(key)))
     return tuple(sorted(refs.values())[: policy.write.entities_max])

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from graphmem.gateway.claims import own_claims
+from graphmem.gateway.claims import own_claims, source_claim
 from graphmem.gateway.conversation import Chain, conversation_key, with_built_context
 from graphmem.model.edge import Edge, EdgeType
 from graphmem.model.memory import Memory, Revision, Status, says_the_same
@@ -65,7 +65,7 @@ class Draft:
         changed = replace(memory, status=status, status_reason=reason, status_at=self.now)
         changed = replace(changed, updated_at=self.now, version=memory.version + 1)
         self.put(changed)
-        self.released.add(memory.key)
+        self.release(memory)
         if status is Status.ACTIVE:
             self.take_claims(changed, also_from=changed)
         return changed
@@ -77,6 +77,14 @@ class Draft:
             self.released.add(memory.key)
             return None
         return memory
+
+    def release(self, memory: Memory) -> None:
+        """End the content and logical claims of a memory, also those of this decision; its sources stay known."""
+        self.released.add(memory.key)
+        kept = source_claim(memory.space, "")
+        for claim in [claim for claim, key in self.claims.items() if key == memory.key and not claim.startswith(kept)]:
+            del self.claims[claim]
+            self.new_claims.pop(claim, None)
 
     def claim(self, claim: str, memory: Memory) -> None:
         """Point a claim at a memory."""

@@ -93,7 +93,7 @@ class Preparation:
         space = parse_space(request.space, tenant=caller.tenant)
         if not caller.may(Role.WRITER, space):
             raise Forbidden
-        normal = _normalised(request)
+        normal = _normalised(request, self.policy.entities.overrides)
         if reason := refusal(normal, self.policy.write):
             raise PolicyRefused(reason)
         return Item(
@@ -131,10 +131,10 @@ def _wrong_path(source: Source, roots: Sequence[Path]) -> str | None:
     return None if canonical == path else "Must be in its canonical form (SourcePathMustBeCanonical)."
 
 
-def _normalised(request: WriteRequest) -> WriteRequest:
+def _normalised(request: WriteRequest, overrides: Mapping[str, str]) -> WriteRequest:
     texts: dict[str, Any] = {name: normalise(text) for name in _TEXTS if (text := getattr(request, name)) is not None}
     times: dict[str, Any] = {name: moment.astimezone(UTC) for name in _TIMES if (moment := getattr(request, name))}
-    refs = {entity_key(ref.key): ref for ref in request.entities}
+    refs = {entity_key(ref.key, overrides): ref for ref in request.entities}
     return replace(
         request,
         **texts,

@@ -2,8 +2,11 @@
 
 import re
 import unicodedata
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+
+from rapidfuzz.distance import Levenshtein
 
 
 class EntityType(StrEnum):
@@ -38,8 +41,8 @@ def slug(text: str) -> str:
     return _BLANKS.sub("_", kept).strip("_")
 
 
-def entity_key(text: str) -> str:
-    """Normalise ``type:name`` to an entity key.
+def entity_key(text: str, overrides: Mapping[str, str] | None = None) -> str:
+    """Normalise ``type:name`` to an entity key; ``overrides`` maps variants to the key that is meant (001).
 
     Raises:
         ValueError: the type is unknown or the name has no letter or digit.
@@ -48,9 +51,49 @@ def entity_key(text: str) -> str:
     if not match or match[1] not in set(EntityType) or not slug(match[2]):
         msg = f"Must be type:name with a type of {', '.join(EntityType)} and a name with letters or digits."
         raise ValueError(msg)
-    return f"{match[1]}:{slug(match[2])}"
+    key = f"{match[1]}:{slug(match[2])}"
+    return (overrides or {}).get(key, key)
 
 
 def label_from_key(key: str) -> str:
     """A readable label for a key that came without one: ``person:john_doe`` → ``John Doe``."""
     return key.partition(":")[2].replace("_", " ").title()
+
+
+class Likeness(StrEnum):
+    """How alike two names are, the strongest first (003, Entity file and index)."""
+
+    EQUAL = "equal"
+    EQUAL_WITHOUT_SEPARATORS = "equal_without_separators"
+    CONTAINED = "contained"
+    NEARLY_EQUAL = "nearly_equal"
+    UNLIKE = "unlike"
+
+
+_CONTAINED_MIN_CHARS = 4
+_CONTAINED_SHARE = 0.6
+_DISTANCE_MAX = 2
+_DISTANCE_MIN_CHARS = 4
+
+
+def likeness(one: str, other: str) -> Likeness:
+    """How alike the names of two entity keys are; ``nearly_equal`` is at most two letters apart."""
+    first, second = (key.partition(":")[2] for key in (one, other))
+    if first == second:
+        return Likeness.EQUAL
+    first, second = (name.replace("_", "") for name in (first, second))
+    if first == second:
+        return Likeness.EQUAL_WITHOUT_SEPARATORS
+    short, long = sorted((first, second), key=len)
+    if short in long and len(short) >= _CONTAINED_MIN_CHARS and len(short) > _CONTAINED_SHARE * len(long):
+        return Likeness.CONTAINED
+    distance = Levenshtein.distance(short, long, score_cutoff=_DISTANCE_MAX)
+    if len(short) >= _DISTANCE_MIN_CHARS and distance <= _DISTANCE_MAX:
+        return Likeness.NEARLY_EQUAL
+    return Likeness.UNLIKE
+
+
+def digits_differ(one: str, other: str) -> bool:
+    """Whether two names hold different digits: Boeing 737 and Boeing 747 are never one."""
+    first, second = ([char for char in key if char.isdigit()] for key in (one, other))
+    return first != second

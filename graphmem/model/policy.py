@@ -1,6 +1,7 @@
 """Policy: the named numbers that tune behaviour. Rankers and deciders take them as arguments."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -21,6 +22,13 @@ class WritePolicy:
     batch_max: int = 500
     refuse_secrets: bool = True
     refuse_injection: bool = True
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntityPolicy:
+    """How entities are named: variants and the key that is meant (001, Entity normaliser)."""
+
+    overrides: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -144,3 +152,4 @@ class Policy:
     write: WritePolicy = WritePolicy()
     index: IndexPolicy = IndexPolicy()
     recall: RecallPolicy = RecallPolicy()
+    entities: EntityPolicy = field(default_factory=EntityPolicy)

@@ -20,6 +20,7 @@ class Selection:
     anchors: frozenset[str] = frozenset()  # turns that new ones are put behind
     updated: frozenset[str] = frozenset()  # memories whose updaters are read as well
     edges: frozenset[EdgeKey] = frozenset()
+    entities: frozenset[str] = frozenset()  # space without persona | entity key: those that may have been merged
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,6 +33,7 @@ class GraphState:
     last_turns: Mapping[str, str] = field(default_factory=dict)  # conversation → its last turn
     updaters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # memory → those that UPDATES it
     edges: Mapping[EdgeKey, Edge] = field(default_factory=dict)
+    became: Mapping[str, str] = field(default_factory=dict)  # merged entity → key of what it became
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from graphmem.errors import InvalidInput
-from graphmem.model.entity import entity_key
 from graphmem.model.memory import MemoryType, Status
 from graphmem.model.policy import RecallPolicy
 from graphmem.model.source import CapturedBy
@@ -31,11 +29,7 @@ def search_of(
     now: datetime,
     terms_max: int,
 ) -> Search:
-    """What both arms are asked.
-
-    Raises:
-        InvalidInput: an entity filter is not a key.
-    """
+    """What both arms are asked; the entities of the request are resolved keys."""
     is_fused = ranker is RankerName.FUSED
     fused, numbers = policy.fused, policy.fused if is_fused else policy.rrf
     keys = [space.key for space in spaces]
@@ -65,7 +59,7 @@ def search_of(
         captured_by=[who.value for who in request.captured_by or CapturedBy],
         conversation_id=request.conversation_id,
         tags=list(request.tags),
-        entities=_entity_keys(request.entities),
+        entities=list(request.entities),
         begins_by=begins_by,
         ends_after=ends_after,
         known_at=request.known_at,
@@ -108,12 +102,5 @@ def _facets(request: RecallRequest) -> Facets:
     if request.conversation_id:
         groups.append(("conversation_id", [request.conversation_id]))
     groups.extend(("tag", [tag]) for tag in request.tags)
-    groups.extend(("entity", [key]) for key in _entity_keys(request.entities))
+    groups.extend(("entity", [key]) for key in request.entities)
     return Facets(groups=groups)
-
-
-def _entity_keys(names: Sequence[str]) -> list[str]:
-    try:
-        return [entity_key(name) for name in names]
-    except ValueError as error:
-        raise InvalidInput({"entities": [str(error)]}) from error

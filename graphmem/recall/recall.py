@@ -5,12 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from graphmem.errors import ModelUnavailable
+from graphmem.errors import InvalidInput, ModelUnavailable
 from graphmem.model.caller import Caller
 from graphmem.model.edge import Edge
-from graphmem.model.memory import Memory
-from graphmem.model.policy import RecallPolicy
+from graphmem.model.entity import entity_key
+from graphmem.model.memory import Memory, Status
+from graphmem.model.policy import Policy
 from graphmem.model.space import Space, SpaceKind
+from graphmem.model.tokens import epoch_ms
 from graphmem.model.trace import TraceKind, TraceRecord, redacted
 from graphmem.ports import Clock, Embedder, IdSource, Vector
 from graphmem.recall.asking import search_of
@@ -22,6 +24,7 @@ from graphmem.recall.ranking import ranked
 from graphmem.recall.request import Bundle, Explanation, Mode, RankerName, RecallItem, RecallRequest
 from graphmem.recall.spaces import has_orchestrator, readable_spaces
 from graphmem.store.candidates import Candidates, CardNumbers, Found, Harvest, Search
+from graphmem.store.entities import CardQuestion, Entities, KnownOf
 from graphmem.store.traces import Journal
 
 log = logging.getLogger(__name__)
@@ -41,20 +44,22 @@ class Recall:
     def __init__(
         self,
         candidates: Candidates,
+        entities: Entities,
         *,
         embedder: Embedder,
         clock: Clock,
         ids: IdSource,
-        policy: RecallPolicy,
-        terms_max: int,
+        policy: Policy,
         journal: Journal,
     ) -> None:
         self._candidates = candidates
+        self._entities = entities
         self._embedder = embedder
         self._clock = clock
         self._ids = ids
-        self._policy = policy
-        self._terms_max = terms_max
+        self._policy = policy.recall
+        self._overrides = policy.entities.overrides
+        self._terms_max = policy.index.terms_max
         self._journal = journal
 
     def recall(self, request: RecallRequest, *, caller: Caller) -> Bundle:
@@ -76,6 +81,8 @@ class Recall:
         if chosen_plan:
             limit = min(request.limit, plan_limit(chosen_plan, self._policy.plan))
             request = replace(request, limit=limit, graph=request.graph or chosen_plan is Plan.GRAPH_MODE)
+        if request.entities:
+            request = replace(request, entities=self.entity_keys(request.entities, spaces))
         vector, degraded = self._vector(request.query)
         search = search_of(request, spaces, vector, ranker, self._policy, now=now, terms_max=self._terms_max)
         answer = self._ask(search, request)
@@ -85,6 +92,41 @@ class Recall:
         bundle = replace(bundle, plan=chosen_plan, degraded=(*degraded, *bundle.degraded))
         self._note(request, bundle, spaces, scored, caller, now)
         return bundle
+
+    def known_of(
+        self,
+        key: str,
+        spaces: Sequence[Space],
+        *,
+        limit: int,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
+    ) -> KnownOf | None:
+        """What is known of an entity: its most important facts in some spaces; None where nothing mentions it."""
+        now = self._clock.now()
+        statuses = (Status.ACTIVE, Status.SUPERSEDED) if as_of else (Status.ACTIVE,)
+        question = CardQuestion(
+            limit=limit,
+            importance=self._policy.cards.importance,
+            now_ms=epoch_ms(now),
+            begins_by=as_of or now,
+            ends_after=as_of or now,
+            statuses=statuses,
+            known_at=known_at,
+        )
+        return self._entities.known_of(spaces, self._overrides.get(key, key), question)
+
+    def entity_keys(self, names: Sequence[str], spaces: Sequence[Space], *, field: str = "entities") -> list[str]:
+        """The entities that names mean in some spaces: normalised, by the overrides, and as they were merged.
+
+        Raises:
+            InvalidInput: a name is not an entity key.
+        """
+        try:
+            keys = [entity_key(name, self._overrides) for name in names]
+        except ValueError as error:
+            raise InvalidInput({field: [str(error)]}) from error
+        return self._entities.resolved(spaces, keys)
 
     def warm_up(self) -> None:
         """Run every candidate query once for each plan it can get, so that no caller waits for a plan."""

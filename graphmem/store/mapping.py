@@ -9,12 +9,13 @@ from typing import Any
 from graphmem.model.caller import Caller, Role
 from graphmem.model.edge import Edge, EdgeType, LineageType
 from graphmem.model.entity import EntityRef
+from graphmem.model.entity_change import ChangeKind, EntityChange
 from graphmem.model.memory import Authority, Memory, MemoryType, Status
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.space import space_from_key
 from graphmem.model.tokens import ALWAYS_MS, NEVER_MS, epoch_ms
 from graphmem.model.trace import TraceRecord
-from graphmem.store.schema import ApiKeyNode, JobRunNode, MemoryNode, TraceNode
+from graphmem.store.schema import ApiKeyNode, EntityChangeNode, JobRunNode, MemoryNode, TraceNode
 
 Properties = dict[str, Any]
 Stored = Mapping[str, Any]  # a node or its properties
@@ -23,6 +24,7 @@ Described = Mapping[str, Any]  # name of a property → neomodel's object for it
 _TIMES = "created_at updated_at status_at occurred_at valid_from valid_until expires_at last_recalled_at".split()
 _MEMORY: Described = MemoryNode.defined_properties(aliases=False, rels=False)
 _API_KEY: Described = ApiKeyNode.defined_properties(aliases=False, rels=False)
+_ENTITY_CHANGE: Described = EntityChangeNode.defined_properties(aliases=False, rels=False)
 _TRACE: Described = TraceNode.defined_properties(aliases=False, rels=False)
 _JOB_RUN: Described = JobRunNode.defined_properties(aliases=False, rels=False)
 
@@ -208,6 +210,25 @@ def job_run(node: Stored) -> Mapping[str, object]:
         "started_at": values.started_at,
         "finished_at": values.finished_at,
     }
+
+
+def entity_change_from_node(node: Stored) -> EntityChange:
+    """A merge or split of entities."""
+    values = _values(_ENTITY_CHANGE, node)
+    return EntityChange(
+        uid=values.uid,
+        kind=ChangeKind(values.kind),
+        space=values.space,
+        from_key=values.from_key.partition("|")[2],
+        into_key=values.into_key.partition("|")[2],
+        into_is_new=bool(values.into_is_new),
+        aliases_before=tuple(values.aliases_before or ()),
+        evidence=json.loads(values.evidence or "{}"),
+        moved=values.moved,
+        key_id=values.key_id or "",
+        created_at=values.created_at,
+        undone_at=values.undone_at,
+    )
 
 
 def trace_from_node(node: Stored) -> TraceRecord:

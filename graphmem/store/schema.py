@@ -120,6 +120,27 @@ class EntityNode(StructuredNode):
     aliases = ArrayProperty(StringProperty())
     created_at = UtcTimeProperty()
 
+    stands_for = RelationshipFrom("EntityNode", "MERGED_INTO")
+
+
+class EntityChangeNode(StructuredNode):
+    """A merge or split of entities, and what it rests on."""
+
+    __label__ = "EntityChange"
+
+    uid = StringProperty(required=True)
+    kind = StringProperty(required=True)
+    space = StringProperty(required=True)
+    from_key = StringProperty(required=True)
+    into_key = StringProperty(required=True)
+    into_is_new = BooleanProperty()
+    aliases_before = ArrayProperty(StringProperty())
+    evidence = StringProperty()
+    moved = IntegerProperty()
+    key_id = StringProperty()
+    created_at = UtcTimeProperty(required=True)
+    undone_at = UtcTimeProperty()
+
 
 class ClaimKeyNode(StructuredNode):
     """The identity of what a memory says."""

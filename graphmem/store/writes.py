@@ -8,11 +8,12 @@ from datetime import datetime
 from typing import Any
 
 from graphmem.model.edge import Edge
-from graphmem.model.entity import EntityRef
+from graphmem.model.entity import EntityRef, label_from_key
 from graphmem.model.memory import Memory, Revision
 from graphmem.model.state import Decision, EdgeKey, GraphState, Selection
 from graphmem.ports import Vector
 from graphmem.store.connection import Transaction
+from graphmem.store.entities import resolved_entities
 from graphmem.store.mapping import chunk_copies, edge_from_row, memory_from_node, memory_labels, memory_properties
 
 Row = dict[str, Any]
@@ -52,6 +53,7 @@ def read_state(transaction: Transaction, selection: Selection) -> GraphState:
         last_turns=last_turns,
         updaters=updaters,
         edges=_edges(transaction, selection.edges),
+        became=resolved_entities(transaction, selection.entities) if selection.entities else {},
     )
 
 
@@ -249,6 +251,7 @@ def _mention_row(memory: Memory, ref: EntityRef) -> Row:
     return {
         "memory": memory.key,
         "key": f"{space}|{ref.key}",
+        "said": ref.label if ref.label != label_from_key(ref.key) else None,
         "properties": {
             "entity_key": ref.key,
             "space": space,

@@ -286,3 +286,24 @@ def test_naming_a_known_entity_again_changes_nothing():
     decision = decided(state_of(known), an_item(uid="x", entities=(EntityRef(key="person:ada"),)))
 
     assert [Outcome.UNCHANGED] == outcomes(decision)
+
+
+def test_a_revision_within_a_batch_ends_the_claim_of_the_former_words():
+    decision = decided(
+        GraphState(),
+        an_item("Ada drinks cola.", logical_key="drink"),
+        an_item("Ada drinks tea.", logical_key="drink"),
+        an_item("Ada drinks cola."),
+    )
+
+    assert [Outcome.CREATED, Outcome.REVISED, Outcome.CREATED] == outcomes(decision)
+    cola = decision.results[2].memory
+    assert cola.key == decision.claims[content_claim(ADA, None, "Ada drinks cola.")]
+
+
+def test_a_merged_entity_is_what_it_became():
+    state = GraphState(became={f"{ADA.key}|person:jon": "person:john"})
+
+    memory = decided(state, an_item(entities=(EntityRef(key="person:jon"), EntityRef(key="place:leeds")))).created[0]
+
+    assert ["person:john", "place:leeds"] == [ref.key for ref in memory.entities]

@@ -1,0 +1,138 @@
+"""Entities: list them, see what is known of one, merge and split them, and undo that."""
+
+from http import HTTPStatus
+from typing import Any
+
+from flask import Response, g, jsonify
+from marshmallow import RAISE
+
+from api.auth import requires
+from api.cursors import decoded, encoded
+from api.finding import named_spaces
+from api.parsing import JsonBlueprint
+from api.schemas.entities import (
+    CardQuery,
+    ChangeAnswer,
+    ChangeList,
+    ChangeListQuery,
+    EntityCard,
+    EntityList,
+    EntityListQuery,
+    MergeBody,
+    SplitBody,
+    change_view,
+    entity_view,
+    known_view,
+)
+from api.service import service
+from graphmem.errors import Forbidden, InvalidInput, NotFound
+from graphmem.model.caller import Role
+from graphmem.model.entity import EntityType, entity_key, slug
+from graphmem.recall.spaces import readable_spaces
+from graphmem.store.entities import EntityPlace
+
+blueprint = JsonBlueprint("entities", __name__, url_prefix="/v1/entities", description="Who and what is mentioned")
+
+
+@blueprint.route("", methods=["GET"])
+@requires(Role.READER)
+@blueprint.arguments(EntityListQuery, location="query", unknown=RAISE)
+@blueprint.response(200, EntityList)
+def listing(query: dict[str, Any]) -> Response:
+    """List the entities that memories of some spaces mention; the one named exactly as the prefix comes first."""
+    spaces = readable_spaces(query["space"], g.caller, field="space")
+    types, name = _prefix(query["prefix"], query["type"])
+    page = service().entities.page(
+        spaces,
+        types=types,
+        prefix=name,
+        limit=query["limit"],
+        behind=_place(query["cursor"]) if query["cursor"] else None,
+    )
+    return jsonify(
+        items=[entity_view(entity) for entity in page.entities],
+        total=page.total,
+        next_cursor=encoded(f"{int(page.next.is_exact)} {page.next.key}") if page.next else None,
+    )
+
+
+@blueprint.route("/<key>/card", methods=["GET"])
+@requires(Role.READER)
+@blueprint.arguments(CardQuery, location="query", unknown=RAISE)
+@blueprint.response(200, EntityCard)
+def card(query: dict[str, Any], key: str) -> Response:
+    """What is known of an entity: its most important facts. A merged name leads to what it became."""
+    spaces = readable_spaces(query["space"], g.caller, field="space")
+    found = service().recall.known_of(
+        _key(key), spaces, limit=query["limit"], as_of=query["as_of"], known_at=query["known_at"]
+    )
+    if found is None:
+        raise NotFound
+    return jsonify(known_view(found))
+
+
+@blueprint.route("/<key>/merge", methods=["POST"])
+@requires(Role.CURATOR)
+@blueprint.arguments(MergeBody)
+@blueprint.response(200, ChangeAnswer)
+def merge(values: dict[str, Any], key: str) -> Response:
+    """Merge an entity into another: all its mentions move, and it becomes an alias. The answer shows the evidence."""
+    (space,) = named_spaces(values["space"])
+    change = service().entity_keeper.merge(space, key, values["into"], caller=g.caller, reason=values["reason"])
+    return jsonify(change_view(change))
+
+
+@blueprint.route("/<key>/split", methods=["POST"])
+@requires(Role.CURATOR)
+@blueprint.arguments(SplitBody)
+@blueprint.response(200, ChangeAnswer)
+def split(values: dict[str, Any], key: str) -> Response:
+    """Let some memories that mention an entity mention another one instead, which is created if need be."""
+    (space,) = named_spaces(values["space"])
+    change = service().entity_keeper.split(
+        space, key, values["into"], values["memories"], caller=g.caller, reason=values["reason"]
+    )
+    return jsonify(change_view(change))
+
+
+@blueprint.route("/merges", methods=["GET"])
+@requires(Role.READER)
+@blueprint.arguments(ChangeListQuery, location="query", unknown=RAISE)
+@blueprint.response(200, ChangeList)
+def changes(query: dict[str, Any]) -> Response:
+    """The newest merges and splits of a space, each with its evidence and whether it was undone."""
+    (space,) = named_spaces(query["space"])
+    if not g.caller.may(Role.READER, space.without_persona):
+        raise Forbidden
+    found = service().entities.changes(space.without_persona, limit=query["limit"])
+    return jsonify(items=[change_view(change) for change in found], total=len(found), next_cursor=None)
+
+
+@blueprint.route("/merges/<merge_id>/undo", methods=["POST"])
+@requires(Role.CURATOR)
+@blueprint.response(HTTPStatus.OK, ChangeAnswer)
+def undo(merge_id: str) -> Response:
+    """Undo a merge or split: the former graph is restored exactly, except what was rewritten since."""
+    return jsonify(change_view(service().entity_keeper.undo(merge_id, caller=g.caller)))
+
+
+def _prefix(text: str, types: list[EntityType]) -> tuple[list[EntityType], str]:
+    """The types and the normalised beginning of a name; a prefix may begin with its type."""
+    kind, colon, name = text.partition(":")
+    if colon and kind in set(EntityType):
+        return ([EntityType(kind)] if not types or EntityType(kind) in types else types), slug(name)
+    return types, slug(text)
+
+
+def _place(cursor: str) -> EntityPlace:
+    exact, blank, key = decoded(cursor).partition(" ")
+    if not blank or exact not in {"0", "1"}:
+        raise InvalidInput({"cursor": ["Must be the next_cursor of a list of entities."]})
+    return EntityPlace(is_exact=exact == "1", key=key)
+
+
+def _key(text: str) -> str:
+    try:
+        return entity_key(text)
+    except ValueError as error:
+        raise NotFound from error

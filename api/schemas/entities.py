@@ -1,0 +1,146 @@
+"""Entities in requests and answers."""
+
+from typing import Any
+
+from marshmallow import Schema, fields, validate
+
+from api.schemas.common import EntityField, RequestSchema, Text, UtcDateTime, iso
+from api.schemas.recall import CardFactAnswer
+from graphmem.model.entity import EntityType
+from graphmem.model.entity_change import ChangeKind, EntityChange
+from graphmem.model.space import space_from_key
+from graphmem.recall.cards import Card
+from graphmem.store.entities import Entity, KnownOf
+
+_KEY = {"example": "person:john_doe"}
+
+
+class EntityListQuery(RequestSchema):
+    """Which entities a list shows."""
+
+    space = fields.List(fields.String(), required=True, validate=validate.Length(1, 8))
+    type = fields.List(fields.Enum(EntityType, by_value=True), load_default=list)
+    prefix = Text(load_default="", validate=validate.Length(max=512))
+    limit = fields.Integer(load_default=50, validate=validate.Range(1, 200))
+    cursor = fields.String(load_default=None)
+
+
+class CardQuery(RequestSchema):
+    """Where to look, and how much of it to show."""
+
+    space = fields.List(fields.String(), required=True, validate=validate.Length(1, 8))
+    limit = fields.Integer(load_default=3, validate=validate.Range(1, 30))
+    as_of = UtcDateTime(load_default=None)
+    known_at = UtcDateTime(load_default=None)
+
+
+class ChangeListQuery(RequestSchema):
+    """Whose merges and splits to show."""
+
+    space = fields.String(required=True)
+    limit = fields.Integer(load_default=50, validate=validate.Range(1, 200))
+
+
+class MergeBody(RequestSchema):
+    """Which entity an entity is to be merged into."""
+
+    space = fields.String(required=True, metadata={"example": "user:ada"})
+    into = fields.String(required=True, metadata=_KEY)
+    reason = Text(load_default=None, allow_none=True, validate=validate.Length(1, 500))
+
+
+class SplitBody(RequestSchema):
+    """Which memories are about another entity."""
+
+    space = fields.String(required=True, metadata={"example": "user:ada"})
+    into = EntityField(required=True, metadata=_KEY)
+    memories = fields.List(
+        fields.String(),
+        required=True,
+        validate=validate.Length(1, 500),
+        metadata={"description": "uids of memories of the space that mention it"},
+    )
+    reason = Text(load_default=None, allow_none=True, validate=validate.Length(1, 500))
+
+
+class EntityListed(Schema):
+    """An entity."""
+
+    key = fields.String(metadata=_KEY)
+    type = fields.String()
+    label = fields.String()
+    aliases = fields.List(fields.String())
+    space = fields.String()
+
+
+class EntityList(Schema):
+    """One page of entities."""
+
+    items = fields.List(fields.Nested(EntityListed))
+    total = fields.Integer()
+    next_cursor = fields.String(allow_none=True)
+
+
+class EntityCard(EntityListed):
+    """What is known of an entity."""
+
+    facts = fields.List(fields.Nested(CardFactAnswer))
+    text = fields.String(metadata={"example": "[person:john]: fact1; fact2; fact3"})
+    mentions = fields.Integer(metadata={"description": "How many current memories of these spaces mention it"})
+
+
+class ChangeAnswer(Schema):
+    """A merge or split, with the evidence that it rests on."""
+
+    merge_id = fields.String()
+    kind = fields.String(metadata={"enum": list(ChangeKind)})
+    space = fields.String()
+    from_ = fields.String(data_key="from")
+    into = fields.String()
+    moved = fields.Integer(metadata={"description": "How many memories mention the other entity since"})
+    evidence = fields.Dict()
+    created_at = fields.DateTime()
+    undone_at = fields.DateTime(allow_none=True)
+    key_id = fields.String()
+
+
+class ChangeList(Schema):
+    """Merges and splits, newest first."""
+
+    items = fields.List(fields.Nested(ChangeAnswer))
+    total = fields.Integer()
+    next_cursor = fields.String(allow_none=True)
+
+
+def entity_view(entity: Entity) -> dict[str, Any]:
+    """An entity as every answer shows it."""
+    return {
+        "key": entity.key,
+        "type": entity.key.partition(":")[0],
+        "label": entity.label,
+        "aliases": list(entity.aliases),
+        "space": space_from_key(entity.space).name,
+    }
+
+
+def known_view(known: KnownOf) -> dict[str, Any]:
+    """What is known of an entity, as a card."""
+    card = Card(key=known.entity.key, label=known.entity.label, facts=known.facts)
+    facts = [{"uid": fact.uid, "content": fact.content} for fact in known.facts]
+    return entity_view(known.entity) | {"facts": facts, "text": card.text, "mentions": known.mentions}
+
+
+def change_view(change: EntityChange) -> dict[str, Any]:
+    """A merge or split as every answer shows it."""
+    return {
+        "merge_id": change.uid,
+        "kind": change.kind.value,
+        "space": space_from_key(change.space).name,
+        "from": change.from_key,
+        "into": change.into_key,
+        "moved": change.moved,
+        "evidence": dict(change.evidence),
+        "created_at": iso(change.created_at),
+        "undone_at": iso(change.undone_at),
+        "key_id": change.key_id,
+    }

@@ -1,0 +1,217 @@
+// name: resolve
+// What merged entities became, each asked for by its key; those that stand for themselves give no row.
+// parameters: space_keys
+UNWIND $space_keys AS key
+MATCH (e:Entity {key: key})-[:MERGED_INTO*1..20]->(t:Entity)
+WHERE NOT EXISTS { (t)-[:MERGED_INTO]->(:Entity) }
+RETURN key, t.entity_key AS entity_key
+ORDER BY key;
+
+// name: list
+// One page of the entities that memories of some spaces mention; the exactly named first, then by key.
+// Each range is a space and the first and last key that it holds.
+// parameters: cursor_exact, cursor_key, exact, limit, ranges, spaces
+UNWIND $ranges AS range
+MATCH (e:Entity)
+WHERE e.space = range.space AND e.entity_key >= range.first AND e.entity_key <= range.last
+  AND NOT EXISTS { (e)-[:MERGED_INTO]->(:Entity) }
+WITH e, e.entity_key IN $exact AS is_exact
+WHERE (is_exact < $cursor_exact OR (is_exact = $cursor_exact AND e.key > $cursor_key))
+  AND EXISTS { MATCH (m:Memory)-[:MENTIONS]->(e) WHERE m.space IN $spaces }
+RETURN e.key AS key, e.entity_key AS entity_key, e.space AS space, e.label AS label, e.aliases AS aliases, is_exact
+ORDER BY is_exact DESC, key
+LIMIT $limit;
+
+// name: count
+// How many entities a list shows on all its pages.
+// parameters: ranges, spaces
+UNWIND $ranges AS range
+MATCH (e:Entity)
+WHERE e.space = range.space AND e.entity_key >= range.first AND e.entity_key <= range.last
+  AND NOT EXISTS { (e)-[:MERGED_INTO]->(:Entity) }
+  AND EXISTS { MATCH (m:Memory)-[:MENTIONS]->(e) WHERE m.space IN $spaces }
+RETURN count(e) AS total;
+
+// name: card
+// What is known of one entity in some spaces, most important first, and how many memories mention it.
+// parameters: begins_by, ends_after, importance, keys, limit, now, spaces, statuses
+UNWIND $keys AS key
+MATCH (:Entity {key: key})-[:MERGED_INTO*0..20]->(e:Entity)
+WHERE NOT EXISTS { (e)-[:MERGED_INTO]->(:Entity) }
+WITH DISTINCT e
+CALL (e) {
+  MATCH (f:Memory)-[:MENTIONS]->(e)
+  WHERE f.space IN $spaces AND f.status IN $statuses AND f.expires_at > $now
+  WITH f, (f.pinned OR f.importance >= $importance)
+    AND coalesce(f.valid_from <= $begins_by, true) AND coalesce(f.valid_until > $ends_after, true) AS counts
+  WITH count(f) AS mentions, collect(CASE WHEN counts THEN f END) AS found
+  UNWIND CASE WHEN size(found) = 0 THEN [null] ELSE found END AS f
+  WITH mentions, f ORDER BY f.pinned DESC, f.importance DESC, f.created_at DESC, f.key LIMIT $limit
+  RETURN mentions, collect([f.key, f.uid, f.content]) AS facts
+}
+RETURN e.entity_key AS entity_key, e.space AS space, e.label AS label, e.aliases AS aliases, mentions,
+       [fact IN facts WHERE fact[0] IS NOT NULL] AS facts
+ORDER BY mentions DESC, space;
+
+// name: card_known_at
+// The same as far as it was known at a past time.
+// parameters: begins_by, ends_after, importance, keys, known_at, limit, now, spaces, statuses
+UNWIND $keys AS key
+MATCH (:Entity {key: key})-[:MERGED_INTO*0..20]->(e:Entity)
+WHERE NOT EXISTS { (e)-[:MERGED_INTO]->(:Entity) }
+WITH DISTINCT e
+CALL (e) {
+  MATCH (m:Memory)-[:MENTIONS]->(e)
+  WHERE m.space IN $spaces AND m.status <> 'retracted' AND m.expires_at > $now AND m.created_at <= $known_at
+  CALL (m) {
+    OPTIONAL MATCH (m)-[:HAS_REVISION]->(r:Revision)
+    WHERE r.replaced_at > $known_at
+    RETURN r ORDER BY r.version LIMIT 1
+  }
+  WITH m, r, CASE WHEN r IS NULL THEN m.status ELSE r.status END AS status,
+       CASE WHEN r IS NULL THEN m.valid_from ELSE r.valid_from END AS valid_from,
+       CASE WHEN r IS NULL THEN m.valid_until ELSE r.valid_until END AS valid_until
+  WHERE status IN $statuses
+  WITH m, r, (m.pinned OR m.importance >= $importance)
+    AND coalesce(valid_from <= $begins_by, true) AND coalesce(valid_until > $ends_after, true) AS counts
+  WITH count(m) AS mentions, collect(CASE WHEN counts THEN [m, coalesce(r.content, m.content)] END) AS found
+  UNWIND CASE WHEN size(found) = 0 THEN [null] ELSE found END AS fact
+  WITH mentions, fact[0] AS f, fact[1] AS content
+  ORDER BY f.pinned DESC, f.importance DESC, f.created_at DESC, f.key LIMIT $limit
+  RETURN mentions, collect([f.key, f.uid, content]) AS facts
+}
+RETURN e.entity_key AS entity_key, e.space AS space, e.label AS label, e.aliases AS aliases, mentions,
+       [fact IN facts WHERE fact[0] IS NOT NULL] AS facts
+ORDER BY mentions DESC, space;
+
+// name: lock
+// Take the locks of entities, in order, and return what is known of them.
+// parameters: space_keys
+UNWIND $space_keys AS key
+MATCH (e:Entity {key: key})
+SET e.locked = true
+REMOVE e.locked
+RETURN e.key AS key, e.entity_key AS entity_key, e.label AS label, e.aliases AS aliases,
+       COUNT { (:Memory)-[:MENTIONS]->(e) } AS mentions, EXISTS { (e)-[:MERGED_INTO]->(:Entity) } AS is_merged
+ORDER BY key;
+
+// name: shared
+// How many memories mention two entities both.
+// parameters: from_key, into_key, space_prefix
+MATCH (a:Entity {key: $from_key})<-[:MENTIONS]-(m:Memory)
+WHERE m.space STARTS WITH $space_prefix AND EXISTS { (m)-[:MENTIONS]->(:Entity {key: $into_key}) }
+RETURN count(m) AS shared;
+
+// name: create
+// Create the entity that a split leads to, where it is not there.
+// parameters: properties, space_key
+MERGE (e:Entity {key: $space_key})
+  ON CREATE SET e += $properties, e.is_new = true
+WITH e, coalesce(e.is_new, false) AS is_new
+REMOVE e.is_new
+RETURN is_new;
+
+// name: move_mentions
+// Let memories mention one entity instead of another: all of them, or those of the given keys. What they mentioned
+// before, and their tokens, stay on a relation that names the change.
+// parameters: change, every, from_key, from_token, into_key, into_token, space_keys, space_prefix
+CYPHER 25
+MATCH (a:Entity {key: $from_key})
+MATCH (b:Entity {key: $into_key})
+MATCH (m:Memory)-[old:MENTIONS]->(a)
+WHERE m.space STARTS WITH $space_prefix AND ($every OR m.key IN $space_keys)
+WITH a, b, m, old ORDER BY m.key
+SET m.locked = true
+REMOVE m.locked
+WITH a, b, m, old, EXISTS { (m)-[:MENTIONS]->(b) } AS both
+CREATE (m)-[:FORMERLY_MENTIONED {change: $change, both: both, via: old.change, tokens: m.space_token}]->(a)
+DELETE old
+SET m.space_token = CASE
+  WHEN both THEN replace(m.space_token, ' ' + $from_token, '') ELSE replace(m.space_token, $from_token, $into_token)
+END
+FOREACH (_ IN CASE WHEN both THEN [] ELSE [1] END | CREATE (m)-[:MENTIONS {change: $change}]->(b))
+RETURN count(m) AS moved, collect(m.uid)[0..10] AS sample;
+
+// name: merge_into
+// An entity now stands for another one too, and is also known by its names.
+// parameters: aliases, change, from_key, into_key
+MATCH (a:Entity {key: $from_key})
+MATCH (b:Entity {key: $into_key})
+CREATE (a)-[:MERGED_INTO {change: $change}]->(b)
+SET b.aliases = $aliases;
+
+// name: save_change
+// Keep what a merge or split did and on what evidence.
+// parameters: aliases_before, created_at, evidence, from_key, into_is_new, into_key, key_id, kind, moved, space, uid
+CREATE (c:EntityChange {
+  uid: $uid, kind: $kind, space: $space, from_key: $from_key, into_key: $into_key, into_is_new: $into_is_new,
+  aliases_before: $aliases_before, evidence: $evidence, moved: $moved, key_id: $key_id, created_at: $created_at
+});
+
+// name: change
+// One merge or split of a tenant, locked.
+// parameters: space_prefix, uid
+MATCH (c:EntityChange {uid: $uid})
+WHERE c.space STARTS WITH $space_prefix
+SET c.locked = true
+REMOVE c.locked
+RETURN c;
+
+// name: changes
+// The newest merges and splits of a space.
+// parameters: limit, space
+MATCH (c:EntityChange)
+WHERE c.space = $space
+RETURN c
+ORDER BY c.created_at DESC, c.uid
+LIMIT $limit;
+
+// name: later_changes
+// Merges and splits after one that moved mentions of the same entities and are not undone.
+// parameters: created_at, keys, space, uid
+MATCH (c:EntityChange)
+WHERE c.space = $space AND c.undone_at IS NULL AND c.uid <> $uid AND c.created_at >= $created_at
+  AND (c.from_key IN $keys OR c.into_key IN $keys)
+RETURN c.uid AS uid
+ORDER BY c.created_at, uid
+LIMIT 10;
+
+// name: move_back
+// Give memories back the mentions that a change moved. One whose mentions were rewritten since keeps them.
+// parameters: change, from_key, from_token, into_key, into_token, space_prefix
+CYPHER 25
+MATCH (a:Entity {key: $from_key})<-[former:FORMERLY_MENTIONED {change: $change}]-(m:Memory)
+WHERE m.space STARTS WITH $space_prefix
+MATCH (b:Entity {key: $into_key})
+WITH a, b, former, m ORDER BY m.key
+SET m.locked = true
+REMOVE m.locked
+WITH a, b, former, m, EXISTS { (m)-[:MENTIONS {change: $change}]->(b) } AS moved,
+     former.both AND EXISTS { (m)-[:MENTIONS]->(b) } AS kept_both,
+     CASE WHEN former.both THEN replace(former.tokens, ' ' + $from_token, '')
+          ELSE replace(former.tokens, $from_token, $into_token) END AS tokens_then
+SET m.space_token = CASE
+  WHEN m.space_token = tokens_then THEN former.tokens
+  WHEN moved THEN replace(m.space_token, $into_token, $from_token)
+  WHEN kept_both THEN m.space_token + ' ' + $from_token
+  ELSE m.space_token
+END
+FOREACH (_ IN CASE WHEN moved OR kept_both THEN [1] ELSE [] END | MERGE (m)-[again:MENTIONS]->(a) SET again.change = former.via)
+DELETE former
+WITH b, m
+OPTIONAL MATCH (m)-[x:MENTIONS {change: $change}]->(b)
+DELETE x
+RETURN count(m) AS restored;
+
+// name: finish_undo
+// The merged entity stands for itself again, the other has the names of before, and the change is marked as undone.
+// parameters: now, uid
+MATCH (c:EntityChange {uid: $uid})
+MATCH (a:Entity {key: c.from_key})
+MATCH (b:Entity {key: c.into_key})
+OPTIONAL MATCH (a)-[merged:MERGED_INTO {change: $uid}]->(b)
+SET c.undone_at = $now
+FOREACH (_ IN CASE WHEN merged IS NULL THEN [] ELSE [1] END | SET b.aliases = c.aliases_before DELETE merged)
+WITH b, c
+WHERE c.into_is_new AND NOT EXISTS { (b)--() }
+DELETE b;

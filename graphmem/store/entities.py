@@ -1,0 +1,277 @@
+"""Entities: reading them, and moving mentions from one to another and back."""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from graphmem.model.entity import EntityRef, EntityType, label_from_key
+from graphmem.model.entity_change import EntityChange, EntityState
+from graphmem.model.space import Space
+from graphmem.model.tokens import facet_token
+from graphmem.store.candidates import CardFact
+from graphmem.store.connection import Connection, Transaction
+from graphmem.store.mapping import entity_change_from_node
+
+_LAST_CHARACTER = "\U0010ffff"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entity:
+    """An entity as a list shows it. ``space`` is a key without persona."""
+
+    key: str
+    space: str
+    label: str
+    aliases: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntityPlace:
+    """Where a page ended."""
+
+    is_exact: bool
+    key: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntityPage:
+    """One page of entities, how many there are on all, and where the next begins."""
+
+    entities: tuple[Entity, ...]
+    total: int
+    next: EntityPlace | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KnownOf:
+    """What is known of one entity: facts, most important first, and how many current memories mention it."""
+
+    entity: Entity
+    facts: tuple[CardFact, ...]
+    mentions: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CardQuestion:
+    """What a card shows: at most ``limit`` facts of an importance, as of a time, as known at a time."""
+
+    limit: int
+    importance: int
+    now_ms: int
+    begins_by: datetime
+    ends_after: datetime
+    statuses: Sequence[str]
+    known_at: datetime | None = None
+
+
+class Entities:
+    """Reads entities."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def page(
+        self,
+        spaces: Sequence[Space],
+        *,
+        types: Sequence[EntityType],
+        prefix: str,
+        limit: int,
+        behind: EntityPlace | None,
+    ) -> EntityPage:
+        """One page of the entities that memories of some spaces mention; those named exactly so come first.
+
+        ``prefix`` is a normalised beginning of a name.
+        """
+        kinds = [kind.value for kind in types or EntityType]
+        starts = [f"{kind}:{prefix}" for kind in kinds]
+        owners = sorted({space.without_persona.key for space in spaces})
+        filters: dict[str, Any] = {
+            "spaces": [space.key for space in spaces],
+            "ranges": [
+                {"space": owner, "first": start, "last": start + _LAST_CHARACTER}
+                for owner in owners
+                for start in starts
+            ],
+        }
+
+        def work(transaction: Transaction) -> EntityPage:
+            rows = transaction.run(
+                "entities.list",
+                **filters,
+                exact=starts if prefix else [],
+                cursor_exact=behind.is_exact if behind else True,
+                cursor_key=behind.key if behind else "",
+                limit=limit + 1,
+            )
+            shown = rows[:limit]
+            last = shown[-1] if len(rows) > limit else None
+            return EntityPage(
+                entities=tuple(_entity(row) for row in shown),
+                total=transaction.run("entities.count", **filters)[0]["total"],
+                next=EntityPlace(is_exact=last["is_exact"], key=last["key"]) if last else None,
+            )
+
+        return self._connection.read(work)
+
+    def known_of(self, spaces: Sequence[Space], key: str, question: CardQuestion) -> KnownOf | None:
+        """What is known of an entity in some spaces; one that was merged leads to what it became."""
+        parameters: dict[str, Any] = {
+            "keys": sorted({f"{space.without_persona.key}|{key}" for space in spaces}),
+            "spaces": [space.key for space in spaces],
+            "statuses": list(question.statuses),
+            "now": question.now_ms,
+            "begins_by": question.begins_by,
+            "ends_after": question.ends_after,
+            "importance": question.importance,
+            "limit": question.limit,
+        }
+        if question.known_at:
+            rows = self._connection.fetch("entities.card_known_at", **parameters, known_at=question.known_at)
+        else:
+            rows = self._connection.fetch("entities.card", **parameters)
+        rows = [row for row in rows if row["mentions"]]
+        if not rows:
+            return None
+        return KnownOf(
+            entity=_entity(rows[0]),
+            facts=tuple(
+                CardFact(key=fact, uid=uid, content=content, entities=(rows[0]["entity_key"],))
+                for row in rows
+                for fact, uid, content in row["facts"]
+            )[: question.limit],
+            mentions=sum(row["mentions"] for row in rows),
+        )
+
+    def resolved(self, spaces: Sequence[Space], keys: Sequence[str]) -> list[str]:
+        """The keys with merged ones replaced by what they became, in any of some spaces."""
+        if not keys:
+            return []
+        owners = sorted({space.without_persona.key for space in spaces})
+        became = self._connection.read(
+            lambda transaction: resolved_entities(transaction, [f"{owner}|{key}" for owner in owners for key in keys])
+        )
+        return [next((became[f"{o}|{key}"] for o in owners if f"{o}|{key}" in became), key) for key in keys]
+
+    def changes(self, space: Space, *, limit: int) -> tuple[EntityChange, ...]:
+        """The newest merges and splits of a space."""
+        rows = self._connection.fetch("entities.changes", space=space.key, limit=limit)
+        return tuple(entity_change_from_node(row["c"]) for row in rows)
+
+
+def resolved_entities(transaction: Transaction, keys: Iterable[str]) -> dict[str, str]:
+    """What merged entities became: ``space|key`` → key; those that stand for themselves are left out."""
+    rows = transaction.run("entities.resolve", space_keys=sorted(keys))
+    return {row["key"]: row["entity_key"] for row in rows}
+
+
+def lock_entities(transaction: Transaction, space: Space, keys: Sequence[str]) -> Mapping[str, EntityState]:
+    """Take the locks of entities of a space; those that are not there are left out."""
+    rows = transaction.run("entities.lock", space_keys=sorted({f"{space.key}|{key}" for key in keys}))
+    return {
+        row["entity_key"]: EntityState(
+            key=row["entity_key"],
+            label=row["label"],
+            aliases=tuple(row["aliases"] or ()),
+            mentions=row["mentions"],
+            is_merged=row["is_merged"],
+        )
+        for row in rows
+    }
+
+
+def shared_mentions(transaction: Transaction, space: Space, from_key: str, into_key: str) -> int:
+    """How many memories mention both entities."""
+    ends = {"from_key": f"{space.key}|{from_key}", "into_key": f"{space.key}|{into_key}"}
+    rows = transaction.run("entities.shared", **ends, space_prefix=space.key)
+    return int(rows[0]["shared"])
+
+
+def create_entity(transaction: Transaction, space: Space, ref: EntityRef, *, now: datetime) -> bool:
+    """Create an entity that is not there; says whether it is new."""
+    properties = {
+        "entity_key": ref.key,
+        "space": space.key,
+        "type": ref.key.partition(":")[0],
+        "label": ref.label or label_from_key(ref.key),
+        "created_at": now,
+    }
+    rows = transaction.run("entities.create", space_key=f"{space.key}|{ref.key}", properties=properties)
+    return bool(rows[0]["is_new"])
+
+
+def move_mentions(
+    transaction: Transaction, change: EntityChange, memory_keys: Sequence[str] | None
+) -> tuple[int, list[str]]:
+    """Move mentions as a change says, of all memories or of some; says how many, and the uids of the first."""
+    row = transaction.run(
+        "entities.move_mentions",
+        **_ends(change),
+        change=change.uid,
+        every=memory_keys is None,
+        space_prefix=change.space,
+        space_keys=list(memory_keys or ()),
+    )[0]
+    return row["moved"], row["sample"]
+
+
+def save_change(transaction: Transaction, change: EntityChange, *, aliases: Sequence[str] | None) -> None:
+    """Keep a change; with ``aliases`` the one entity is merged into the other, which then has these."""
+    if aliases is not None:
+        ends = {name: value for name, value in _ends(change).items() if name.endswith("_key")}
+        transaction.run("entities.merge_into", **ends, change=change.uid, aliases=list(aliases))
+    transaction.run(
+        "entities.save_change",
+        uid=change.uid,
+        kind=change.kind.value,
+        space=change.space,
+        from_key=f"{change.space}|{change.from_key}",
+        into_key=f"{change.space}|{change.into_key}",
+        into_is_new=change.into_is_new,
+        aliases_before=list(change.aliases_before),
+        evidence=json.dumps(change.evidence, ensure_ascii=False, sort_keys=True),
+        moved=change.moved,
+        key_id=change.key_id,
+        created_at=change.created_at,
+    )
+
+
+def lock_change(transaction: Transaction, tenant: str, uid: str) -> EntityChange | None:
+    """One merge or split of a tenant, locked."""
+    rows = transaction.run("entities.change", space_prefix=f"{tenant}/", uid=uid)
+    return entity_change_from_node(rows[0]["c"]) if rows else None
+
+
+def later_changes(transaction: Transaction, change: EntityChange) -> list[str]:
+    """The merges and splits that build on a change and are not undone."""
+    rows = transaction.run(
+        "entities.later_changes",
+        uid=change.uid,
+        space=change.space,
+        created_at=change.created_at,
+        keys=[f"{change.space}|{key}" for key in (change.from_key, change.into_key)],
+    )
+    return [row["uid"] for row in rows]
+
+
+def move_back(transaction: Transaction, change: EntityChange, *, now: datetime) -> int:
+    """Undo a change; says how many memories got their mentions back."""
+    ends = _ends(change)
+    row = transaction.run("entities.move_back", **ends, change=change.uid, space_prefix=change.space)[0]
+    transaction.run("entities.finish_undo", uid=change.uid, now=now)
+    return int(row["restored"])
+
+
+def _ends(change: EntityChange) -> dict[str, str]:
+    return {
+        "from_key": f"{change.space}|{change.from_key}",
+        "into_key": f"{change.space}|{change.into_key}",
+        "from_token": facet_token("entity", change.from_key),
+        "into_token": facet_token("entity", change.into_key),
+    }
+
+
+def _entity(row: Mapping[str, Any]) -> Entity:
+    return Entity(key=row["entity_key"], space=row["space"], label=row["label"], aliases=tuple(row["aliases"] or ()))
