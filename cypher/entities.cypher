@@ -211,7 +211,7 @@ MATCH (a:Entity {key: c.from_key})
 MATCH (b:Entity {key: c.into_key})
 OPTIONAL MATCH (a)-[merged:MERGED_INTO {change: $uid}]->(b)
 SET c.undone_at = $now
-FOREACH (_ IN CASE WHEN merged IS NULL THEN [] ELSE [1] END | SET b.aliases = c.aliases_before DELETE merged)
+FOREACH (_ IN CASE WHEN merged IS NULL THEN [] ELSE [1] END | SET b.aliases = nullIf(c.aliases_before, []) DELETE merged)
 WITH b, c
 WHERE c.into_is_new AND NOT EXISTS { (b)--() }
 DELETE b;

@@ -165,7 +165,7 @@ def test_a_refused_secret_leaves_a_trace_and_nothing_else(house):
     report = house.write(a_request("my password: hunter2hunter2"))
 
     assert isinstance(report.results[0].error, PolicyRefused)
-    assert [('[{"code": "screening_secret", "index": 0, "outcome": "refused"}]',)] == house.rows(
+    assert [('[{"index":0,"outcome":"refused","code":"screening_secret"}]',)] == house.rows(
         "MATCH (t:Trace {uid: $uid}) RETURN t.events", uid=report.trace_id
     )
     assert [(0,)] == house.rows("MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN count(m)")
