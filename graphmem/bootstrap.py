@@ -12,6 +12,7 @@ from graphmem.adapters.clock import SystemClock
 from graphmem.adapters.embedded_neo4j import EmbeddedNeo4j, EmbeddedOptions, attach
 from graphmem.adapters.embedders import build_embedder
 from graphmem.adapters.ids import TimeOrderedIds
+from graphmem.adapters.neo4j_home import Neo4jHome
 from graphmem.errors import GraphmemError, StoreUnavailable
 from graphmem.gateway.entities import EntityKeeper
 from graphmem.gateway.gateway import Gateway
@@ -209,6 +210,11 @@ def embedder_of(settings: Settings) -> Embedder:
 def database_folder(settings: Settings) -> Path:
     """Where the embedded server keeps its files."""
     return settings.server.data_dir / "neo4j"
+
+
+def database_password_path(settings: Settings) -> Path:
+    """Where the password of the embedded server is kept."""
+    return Neo4jHome(database_folder(settings)).password_path
 
 
 def embedded_server(settings: Settings) -> EmbeddedNeo4j:

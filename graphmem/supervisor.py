@@ -15,17 +15,18 @@ import urllib.request
 from collections.abc import Callable
 from functools import partial
 from types import FrameType
-from typing import TYPE_CHECKING
 
 import click
 
+from graphmem.adapters.embedded_neo4j import USER, EmbeddedNeo4j
 from graphmem.adapters.guarded_process import GuardedProcess
-from graphmem.adapters.ports import check_port
+from graphmem.adapters.ports import HOST, check_port
 from graphmem.bootstrap import (
     admin_key,
     admin_key_path,
     build,
     connect,
+    database_password_path,
     embedded_server,
     embedder_of,
     process_name,
@@ -33,9 +34,6 @@ from graphmem.bootstrap import (
 from graphmem.errors import EmbeddedServerError, GraphmemError
 from graphmem.settings import Settings
 from graphmem.store.migrations import apply_migrations
-
-if TYPE_CHECKING:
-    from graphmem.adapters.embedded_neo4j import EmbeddedNeo4j
 
 log = logging.getLogger(__name__)
 
@@ -181,19 +179,31 @@ class Supervisor:
         return f"http://{host}:{server.port}"
 
     def _announce(self) -> None:
-        settings = self._settings
-        lines = [
-            "",
-            f"graphmem is ready at {self._url}",
-            f"  API docs   {self._url}/docs/",
-            f"  admin key  {'GRAPHMEM_API_KEY' if settings.server.api_key else admin_key_path(settings)}",
-            f"  data       {settings.server.data_dir}",
-            f"  Neo4j      {settings.neo4j.uri or f'bolt://127.0.0.1:{settings.neo4j.bolt_port}'}",
-            "  Ctrl-C stops it all.",
-        ]
-        if not settings.server.auth:
-            lines.insert(1, "WARNING: authentication is off: anyone who reaches this port may do everything.")
-        click.echo("\n".join(lines), err=True)
+        click.echo("\n".join(ready_lines(self._settings, self._url)), err=True)
+
+
+def ready_lines(settings: Settings, url: str) -> list[str]:
+    """What is said once everything runs: where it is and where its secrets lie, but no secret itself."""
+    neo4j = settings.neo4j
+    if neo4j.uri:
+        address, login = neo4j.uri, f"{neo4j.user}, password in the settings"
+    else:
+        address = f"bolt://{HOST}:{neo4j.bolt_port}"
+        login = f"{USER}, password in {database_password_path(settings)}"
+    lines = [
+        "",
+        f"graphmem is ready at {url}",
+        f"  API docs   {url}/docs/",
+        f"  admin key  {'GRAPHMEM_API_KEY' if settings.server.api_key else admin_key_path(settings)}",
+        f"  data       {settings.server.data_dir}",
+        f"  Neo4j      {address}",
+        f"  its login  {login}",
+        "  the graph  docs/neo4j-browser.md says how to look at it",
+        "  Ctrl-C stops it all.",
+    ]
+    if not settings.server.auth:
+        lines.insert(1, "WARNING: authentication is off: anyone who reaches this port may do everything.")
+    return lines
 
 
 class _StoppedError(Exception):

@@ -79,8 +79,8 @@ class Neo4jHome:
         self.configuration_folder = self.folder / "conf"
         self.log_path = self.folder / "logs" / "process.log"
         self.lock_path = self.folder / "owner.lock"
+        self.password_path = self.folder / "password"
         self._owner_path = self.folder / "owner.pid"
-        self._password_path = self.folder / "password"
         self._server_path = self.folder / "server.json"
         self._store_lock_path = self.folder / "data" / "databases" / "store_lock"
 
@@ -108,7 +108,7 @@ class Neo4jHome:
     def password(self) -> str | None:
         """Return the password, or None when there is none."""
         try:
-            return self._password_path.read_text(encoding="utf-8").strip() or None
+            return self.password_path.read_text(encoding="utf-8").strip() or None
         except FileNotFoundError:
             return None
 
@@ -121,11 +121,11 @@ class Neo4jHome:
         if known:
             return known
         if self.has_store:
-            message = f"The password file {self._password_path} is lost, but there are data; put it back."
+            message = f"The password file {self.password_path} is lost, but there are data; put it back."
             raise EmbeddedServerError(message)
-        self._password_path.unlink(missing_ok=True)  # empty, from a start that was cut off
+        self.password_path.unlink(missing_ok=True)  # empty, from a start that was cut off
         password = secrets.token_hex(24)
-        write_private(self._password_path, password)
+        write_private(self.password_path, password)
         return password
 
     @contextlib.contextmanager

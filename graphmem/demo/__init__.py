@@ -66,12 +66,17 @@ def run_demo(settings: Settings, console: Console) -> None:
 
 def _add(graphmem: Graphmem, caller: Caller, console: Console) -> None:
     started = perf_counter()
-    report = graphmem.gateway.write([_request(turn) for turn in turns()], caller=caller)
+    report = graphmem.gateway.write(requests(), caller=caller)
     outcomes = sorted({result.outcome.value for result in report.results})
     console.print(
         f"Added a conversation of {len(report.results)} turns to the space [bold]{SPACE}[/bold] in"
         f" {perf_counter() - started:.1f} s ({', '.join(outcomes)})."
     )
+
+
+def requests() -> list[WriteRequest]:
+    """The writes of the whole conversation, in its order."""
+    return [_request(turn) for turn in turns()]
 
 
 def _request(turn: Turn) -> WriteRequest:

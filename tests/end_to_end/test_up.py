@@ -86,6 +86,15 @@ def test_a_second_service_on_the_same_folder_is_refused_with_a_sentence(service)
     assert "Traceback" not in second.stderr
 
 
+def test_the_start_says_where_neo4j_and_its_password_are_but_not_the_password(service):
+    said = (service.folder / "up.log").read_text("utf-8")
+    path = service.folder / "data" / "neo4j" / "password"
+
+    assert f"  Neo4j      bolt://127.0.0.1:{service.environment['GRAPHMEM_NEO4J_BOLT_PORT']}\n" in said
+    assert f"  its login  neo4j, password in {path}\n" in said
+    assert path.read_text("utf-8").strip() not in said
+
+
 def test_logs_hold_no_memory_contents(service):
     service.call("POST", "/v1/memories", {"space": "user:log", "content": "Xylophone confidential."})
     service.call("POST", "/v1/recall", {"spaces": ["user:log"], "query": "Xylophone?"})

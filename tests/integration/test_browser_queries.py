@@ -1,0 +1,164 @@
+"""The saved queries for Neo4j Browser, on a real graph with the demo in it."""
+
+import json
+from pathlib import Path
+
+import pytest
+from neo4j.graph import Path as GraphPath
+
+from api.schemas.memories import MemoryRequest, write_request
+from graphmem.demo import SPACE, requests
+
+FOLDER = Path(__file__).parents[2] / "docs" / "browser"
+QUERIES = sorted(FOLDER.glob("*.cypher"))
+WAITING = "This one waits for its vectors."
+
+
+@pytest.fixture
+def filled(house):
+    """The demo and the page's example in a space of the test's own tenant, and one memory without vectors."""
+    items = json.loads((FOLDER / "example.json").read_text("utf-8"))["items"]
+    report = house.write(*requests())
+    example = house.write(*(write_request(MemoryRequest().load(item)) for item in items))
+    assert [None] == sorted({result.error for result in (*report.results, *example.results)})
+    house.embedder.is_broken = True
+    house.write(write_request({"space": SPACE, "content": WAITING}))
+    house.embedder.is_broken = False
+    return house
+
+
+def ask(house, name):
+    """The rows of a saved query, as its file has it but for the space."""
+    text = (FOLDER / f"{name}.cypher").read_text("utf-8")
+    return house.rows(text.replace("main/project:demo", f"{house.caller.tenant}/{SPACE}"))
+
+
+def ends(rows):
+    """The contents at both ends of the only column's paths, in their order."""
+    return [(path.start_node["content"], path.end_node["content"]) for (path,) in rows]
+
+
+def test_every_query_shows_something_of_the_demo_and_only_of_its_space(filled):
+    for path in QUERIES:
+        assert ask(filled, path.stem), path.name
+        other = path.read_text("utf-8").replace("main/project:demo", f"{filled.caller.tenant}-other/{SPACE}")
+        assert [] == filled.rows(other), path.name
+
+
+def test_the_conversation_is_one_chain_of_all_its_turns(filled):
+    ((turns,),) = ask(filled, "conversation")
+
+    said = [node["content"] for node in turns.nodes[1:]]
+    assert [request.content for request in requests()] == said[::-1]
+    assert ["LAST", *["NEXT"] * 59] == [relation.type for relation in turns.relationships]
+
+
+def test_an_entity_stands_in_the_middle_of_its_memories(filled):
+    mentions = [path for (path,) in ask(filled, "entity")]
+
+    assert {"person:mira"} == {path.end_node["entity_key"] for path in mentions}
+    assert 4 == len(mentions)
+
+
+def test_a_memory_comes_with_everything_that_hangs_on_it(filled):
+    text = (FOLDER / "memory.cypher").read_text("utf-8").replace("'kiln'", "'MAY 9th'")
+    rows = filled.rows(text.replace("main/project:demo", f"{filled.caller.tenant}/{SPACE}"))
+
+    around = sorted((path.relationships[0].type, *path.nodes[1].labels) for _, path in rows)
+    assert [
+        ("CLAIMS", "ClaimKey"),
+        ("HAS_REVISION", "Revision"),
+        *[("MENTIONS", "Entity")] * 3,
+        *[("OF", "Chunk")] * 3,
+    ] == around
+
+
+def test_what_was_superseded_stands_behind_what_superseded_it(filled):
+    assert [("Mira mixes her glaze herself.", "Mira buys her glaze in Lisbon.")] == ends(ask(filled, "superseded"))
+
+
+def test_a_contradiction_is_open_until_one_of_both_is_put_away(filled):
+    pair = ("Jonas says that he never races.", "Jonas wants to swim the lake race in August.")
+    assert [pair] == ends(ask(filled, "contradictions"))
+
+    filled.write(write_request({"space": SPACE, "content": "Jonas gave the race up.", "updates": ["race-1"]}))
+
+    assert [] == ask(filled, "contradictions")
+
+
+def test_the_history_shows_each_earlier_text_and_its_vectors(filled):
+    later = "The workshop opens on May 16th. Leila comes from Lisbon."
+    filled.clock.advance(seconds=1)
+    filled.write(write_request({"space": SPACE, "uid": "opening", "content": later}))
+
+    found = [
+        (memory["content"], revision["content"][:28], set(chunk.labels) if chunk else None)
+        for memory, _, revision, _, chunk in ask(filled, "history")
+        if memory["uid"] == "opening"
+    ]
+    assert [
+        *[(later, "The workshop opens on May 9t", {"FormerChunk"})] * 3,
+        (later, "The workshop opens on May 2n", None),  # written and revised at once: it never had vectors
+    ] == found
+
+
+def test_the_counts_are_of_each_type_and_status(filled):
+    space = f"{filled.caller.tenant}/{SPACE}"
+
+    assert [
+        (space, "Event", "active", 1),
+        (space, "Fact", "active", 62),
+        (space, "Fact", "superseded", 1),
+        (space, "Goal", "active", 1),
+        (space, "Observation", "active", 1),
+        (space, "Todo", "active", 1),
+    ] == [row[:4] for row in ask(filled, "counts")]
+
+
+def test_the_most_mentioned_entity_comes_first(filled):
+    assert [("person:mira", 4, 3), ("person:jonas", 2, 2), ("place:lisbon", 2, 1), ("person:leila", 1, 1)] == [
+        (entity, mentions, active) for entity, _, mentions, active, _ in ask(filled, "top_entities")
+    ]
+
+
+def test_entities_that_share_memories_come_closest_pair_first(filled):
+    paths = [path for (path,) in ask(filled, "together")]
+
+    assert all(isinstance(path, GraphPath) for path in paths)
+    pairs = [tuple(sorted(path.nodes[at]["entity_key"] for at in (0, 2))) for path in paths]
+    assert 2 == pairs.count(("person:mira", "place:lisbon"))
+    assert 4 == len(pairs)
+
+
+def test_what_waits_for_vectors_is_shown_until_it_has_them(filled):
+    assert [WAITING] == [memory["content"] for (memory,) in ask(filled, "waiting")]
+
+    filled.graphmem.runner.run("embed_pending")
+
+    assert [] == ask(filled, "waiting")
+
+
+def test_the_last_write_comes_with_its_memory_and_who_wrote_it(filled):
+    filled.clock.advance(seconds=1)
+    filled.write(write_request({"space": SPACE, "content": "Said last."}))
+    filled.recall("What was said last?", SPACE)
+    filled.graphmem.journal.flush()
+
+    _, kind, by, memories, events, _ = ask(filled, "last_writes")[0]
+    assert ("write", "test", ["Said last."]) == (kind, by, memories)
+    assert ["created"] == [event["outcome"] for event in json.loads(events)]
+
+
+def test_a_refused_write_stands_among_the_last_writes_with_its_code(filled):
+    filled.clock.advance(seconds=1)
+    filled.write(write_request({"space": SPACE, "content": "my password: hunter2hunter2"}))
+
+    _, _, _, memories, events, _ = ask(filled, "last_writes")[0]
+    assert ([], ["screening_secret"]) == (memories, [event["code"] for event in json.loads(events)])
+
+
+def test_only_what_expires_is_listed_with_its_moment(filled):
+    ((content, kind, expires, _, _),) = ask(filled, "expiring")
+
+    assert ("Mira renews the lease of the workshop before it ends.", "Todo") == (content, kind)
+    assert "2031-03-15" == expires.iso_format()[:10]
