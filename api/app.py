@@ -4,7 +4,7 @@ from flask import Flask, request
 from flask.json.provider import DefaultJSONProvider
 from werkzeug.exceptions import UnsupportedMediaType
 
-from api import admin, corrections, docs, edges, entities, health, memories, recall, traces
+from api import admin, corrections, docs, edges, entities, health, memories, recall, spaces, traces
 from api.errors import GraphmemApi, register_error_handlers
 from api.observing import observe_requests
 from graphmem import __version__
@@ -24,6 +24,7 @@ _BLUEPRINTS = (
     recall.blueprint,
     entities.blueprint,
     traces.blueprint,
+    spaces.blueprint,
     admin.blueprint,
     health.blueprint,
 )

@@ -66,6 +66,8 @@ class MemoriesView(MethodView):
             MemoryFilter(
                 spaces=spaces,
                 status=query["status"],
+                as_of=query["as_of"],
+                known_at=query["known_at"],
                 types=query["type"],
                 tags=query["tag"],
                 entity=_entity(query["entity"], spaces),

@@ -17,6 +17,7 @@ from graphmem.errors import GraphmemError, StoreUnavailable
 from graphmem.gateway.entities import EntityKeeper
 from graphmem.gateway.gateway import Gateway
 from graphmem.model.policy import EntityPolicy, Policy, WritePolicy
+from graphmem.model.policy_overrides import with_overrides
 from graphmem.ports import Clock, Embedder, IdSource
 from graphmem.recall.explainer import Explainer
 from graphmem.recall.recall import Recall
@@ -30,6 +31,7 @@ from graphmem.store.job_runs import JobRuns
 from graphmem.store.keys import ApiKeys, new_secret
 from graphmem.store.memories import Memories
 from graphmem.store.migrations import check_schema, schema_state
+from graphmem.store.spaces import SpacePolicies, Spaces
 from graphmem.store.traces import Journal, Traces
 from graphmem.upkeep.embedding import PendingEmbedding
 from graphmem.upkeep.expiry import Expiry
@@ -55,6 +57,8 @@ class Graphmem:
     edges: Edges
     histories: Histories
     entities: Entities
+    spaces: Spaces
+    policies: SpacePolicies
     entity_keeper: EntityKeeper
     recall: Recall
     explainer: Explainer
@@ -140,6 +144,8 @@ def build(
         ),
         entities=EntityPolicy(overrides=settings.entities.overrides),
     )
+    policy = with_overrides(policy, settings.policy)
+    policies = SpacePolicies(connection, policy)
     journal = Journal(connection)
     entities = Entities(connection)
     traces, histories = Traces(connection), Histories(connection)
@@ -149,6 +155,7 @@ def build(
         clock=clock,
         ids=ids,
         policy=policy,
+        policies=policies,
         source_roots=(settings.server.data_dir, *settings.write.source_roots),
     )
     pending = PendingEmbedding(connection, gateway=gateway, embedder=embedder, policy=policy.index)
@@ -167,6 +174,8 @@ def build(
         edges=Edges(connection),
         histories=histories,
         entities=entities,
+        spaces=Spaces(connection),
+        policies=policies,
         entity_keeper=EntityKeeper(connection=connection, clock=clock, ids=ids),
         recall=Recall(
             Candidates(connection),
@@ -175,6 +184,7 @@ def build(
             clock=clock,
             ids=ids,
             policy=policy,
+            policies=policies,
             journal=journal,
         ),
         explainer=Explainer(traces, journal, histories),

@@ -3,8 +3,10 @@
 Everything in the file can be set as ``GRAPHMEM__SECTION__KEY``; the names of http.md are short forms.
 """
 
+import json
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +16,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields, post_load, valid
 
 from graphmem.errors import SettingsError
 from graphmem.model.entity import entity_key
+from graphmem.model.policy_overrides import override_problems
 
 _PREFIX = "GRAPHMEM_"
 SHORT_NAMES = {
@@ -121,6 +124,7 @@ class Settings:
     write: WriteSettings = field(default_factory=WriteSettings)
     entities: EntitySettings = field(default_factory=EntitySettings)
     traces: TraceSettings = field(default_factory=TraceSettings)
+    policy: Mapping[str, Any] = field(default_factory=dict)  # by path, such as recall.fused.k
 
 
 class _Path(fields.String):
@@ -193,6 +197,34 @@ class _WriteSchema(_Section):
         return values | ({"source_roots": tuple(values["source_roots"])} if "source_roots" in values else {})
 
 
+class _Overrides(fields.Field[dict[str, Any]]):
+    """Values of the policy, in tables or by their path; texts of the environment become what they say."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> dict[str, Any]:  # noqa: ANN401, ARG002
+        if not isinstance(value, Mapping):
+            message = "Must be a table."
+            raise ValidationError(message)
+        flat = {path: _spoken(inner) for path, inner in _leaves(value)}
+        if problems := override_problems(flat):
+            raise ValidationError(problems)
+        return flat
+
+
+def _leaves(table: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
+    for name, inner in table.items():
+        found += _leaves(inner, f"{prefix}{name}.") if isinstance(inner, Mapping) else [(f"{prefix}{name}", inner)]
+    return found
+
+
+def _spoken(value: Any) -> Any:  # noqa: ANN401 - any value of a TOML file
+    """The number or truth value that a text of the environment spells."""
+    if isinstance(value, str):
+        with suppress(ValueError):
+            return json.loads(value)
+    return value
+
+
 class _EntityKeys(fields.Field[dict[str, str]]):
     """A table of entity keys, or in the environment ``person:bob=person:robert,…``; both are normalised."""
 
@@ -224,6 +256,7 @@ class _SettingsSchema(_Section):
     write = fields.Nested(_WriteSchema)
     entities = fields.Nested(_EntitySchema)
     traces = fields.Nested(_TraceSchema)
+    policy = _Overrides()
 
 
 def load_settings(environment: Mapping[str, str]) -> Settings:
@@ -249,6 +282,7 @@ def load_settings(environment: Mapping[str, str]) -> Settings:
         write=WriteSettings(**loaded.get("write", {})),
         entities=EntitySettings(**loaded.get("entities", {})),
         traces=TraceSettings(**loaded.get("traces", {})),
+        policy=loaded.get("policy", {}),
     )
 
 
@@ -271,7 +305,7 @@ def _add_environment(values: dict[str, Any], environment: Mapping[str, str]) -> 
             continue
         path = SHORT_NAMES.get(short) or (short[1:].lower().replace("__", ".") if short.startswith("_") else "")
         section, dot, key = path.partition(".")
-        if not dot or "." in key:
+        if not dot or ("." in key and section != "policy"):
             problems.append(f"{name}: is not a setting.")
         elif isinstance(inner := values.setdefault(section, {}), dict):
             is_list = (section, key) == ("write", "source_roots")

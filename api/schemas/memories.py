@@ -158,7 +158,14 @@ class ListQuery(RequestSchema):
 
     space = fields.List(fields.String(), required=True, validate=validate.Length(1, 8))
     type = fields.List(fields.Enum(MemoryType, by_value=True), load_default=list)
-    status = fields.Enum(Status, by_value=True, load_default=Status.ACTIVE)
+    status = fields.Enum(
+        Status,
+        by_value=True,
+        load_default=None,
+        metadata={"description": "active by default; as of a past time also what is superseded since"},
+    )
+    as_of = UtcDateTime(load_default=None, metadata={"description": "What was true then"})
+    known_at = UtcDateTime(load_default=None, metadata={"description": "What was recorded by then, as it was then"})
     tag = fields.List(Text(), load_default=list)
     entity = Text(load_default=None)
     conversation_id = Text(load_default=None)

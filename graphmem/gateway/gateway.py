@@ -24,6 +24,7 @@ from graphmem.ports import Clock, Embedder, IdSource, Vector
 from graphmem.store.connection import Connection, Transaction
 from graphmem.store.idempotency import lock_answer, save_answer
 from graphmem.store.memories import memories_by_key
+from graphmem.store.spaces import SpacePolicies
 from graphmem.store.traces import save_trace
 from graphmem.store.writes import Enrichment, apply_decision, read_state
 
@@ -55,6 +56,7 @@ class Gateway:
         clock: Clock,
         ids: IdSource,
         policy: Policy,
+        policies: SpacePolicies,
         source_roots: Sequence[Path] = (),
     ) -> None:
         self._connection = connection
@@ -63,7 +65,11 @@ class Gateway:
         self._ids = ids
         self._policy = policy
         self._preparation = Preparation(
-            embedder=embedder, ids=ids, policy=policy, source_roots=tuple(root.resolve() for root in source_roots)
+            embedder=embedder,
+            ids=ids,
+            policy=policy,
+            policies=policies,
+            source_roots=tuple(root.resolve() for root in source_roots),
         )
 
     def write(

@@ -21,6 +21,7 @@ from graphmem.model.source import Source
 from graphmem.model.space import parse_space
 from graphmem.model.writing import Outcome, WriteRequest, WriteResult
 from graphmem.ports import Embedder, IdSource, Vector
+from graphmem.store.spaces import SpacePolicies
 from graphmem.text.normalise import normalise
 
 log = logging.getLogger(__name__)
@@ -45,6 +46,7 @@ class Preparation:
     embedder: Embedder
     ids: IdSource
     policy: Policy
+    policies: SpacePolicies
     source_roots: tuple[Path, ...] = ()
 
     def check(
@@ -94,7 +96,7 @@ class Preparation:
         if not caller.may(Role.WRITER, space):
             raise Forbidden
         normal = _normalised(request, self.policy.entities.overrides)
-        if reason := refusal(normal, self.policy.write):
+        if reason := refusal(normal, self.policies.of(space).write):
             raise PolicyRefused(reason)
         return Item(
             index=index,

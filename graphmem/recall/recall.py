@@ -10,7 +10,7 @@ from graphmem.model.caller import Caller
 from graphmem.model.edge import Edge
 from graphmem.model.entity import entity_key
 from graphmem.model.memory import Memory, Status
-from graphmem.model.policy import Policy
+from graphmem.model.policy import CardPolicy, Policy
 from graphmem.model.space import Space, SpaceKind
 from graphmem.model.tokens import epoch_ms
 from graphmem.model.trace import TraceKind, TraceRecord, redacted
@@ -25,6 +25,7 @@ from graphmem.recall.request import Bundle, Explanation, Mode, RankerName, Recal
 from graphmem.recall.spaces import has_orchestrator, readable_spaces
 from graphmem.store.candidates import Candidates, CardNumbers, Found, Harvest, Search
 from graphmem.store.entities import CardQuestion, Entities, KnownOf
+from graphmem.store.spaces import SpacePolicies
 from graphmem.store.traces import Journal
 
 log = logging.getLogger(__name__)
@@ -50,6 +51,7 @@ class Recall:
         clock: Clock,
         ids: IdSource,
         policy: Policy,
+        policies: SpacePolicies,
         journal: Journal,
     ) -> None:
         self._candidates = candidates
@@ -57,7 +59,8 @@ class Recall:
         self._embedder = embedder
         self._clock = clock
         self._ids = ids
-        self._policy = policy.recall
+        self._base = policy.recall
+        self._policies = policies
         self._overrides = policy.entities.overrides
         self._terms_max = policy.index.terms_max
         self._journal = journal
@@ -72,23 +75,24 @@ class Recall:
         """
         spaces = readable_spaces(request.spaces, caller)
         now = self._clock.now()
+        policy = self._policies.of(spaces[0]).recall
         ranker = request.ranker or (RankerName.RRF if has_orchestrator(spaces) else RankerName.FUSED)
-        chosen_plan = plan(request.query, self._policy.plan) if request.plan else None
+        chosen_plan = plan(request.query, policy.plan) if request.plan else None
         if chosen_plan is Plan.NO_RECALL:
             bundle = Bundle(ranker=ranker, plan=chosen_plan, trace_id=self._ids.new("trace"), mode=Mode.NONE)
             self._note(request, bundle, spaces, (), caller, now)
             return bundle
         if chosen_plan:
-            limit = min(request.limit, plan_limit(chosen_plan, self._policy.plan))
+            limit = min(request.limit, plan_limit(chosen_plan, policy.plan))
             request = replace(request, limit=limit, graph=request.graph or chosen_plan is Plan.GRAPH_MODE)
         if request.entities:
             request = replace(request, entities=self.entity_keys(request.entities, spaces))
         vector, degraded = self._vector(request.query)
-        search = search_of(request, spaces, vector, ranker, self._policy, now=now, terms_max=self._terms_max)
+        search = search_of(request, spaces, vector, ranker, policy, now=now, terms_max=self._terms_max)
         answer = self._ask(search, request)
-        scored = ranked(answer.harvest, ranker, self._policy, now=now, search=search, request=request)
+        scored = ranked(answer.harvest, ranker, policy, now=now, search=search, request=request)
         passed = [e for e in scored if request.min_score <= 0 or round(e.score, 6) >= request.min_score]
-        bundle = self._bundle(answer, passed[: request.limit], ranker, search, request)
+        bundle = self._bundle(answer, passed[: request.limit], ranker, search, request, policy.cards)
         bundle = replace(bundle, plan=chosen_plan, degraded=(*degraded, *bundle.degraded))
         self._note(request, bundle, spaces, scored, caller, now)
         return bundle
@@ -107,7 +111,7 @@ class Recall:
         statuses = (Status.ACTIVE, Status.SUPERSEDED) if as_of else (Status.ACTIVE,)
         question = CardQuestion(
             limit=limit,
-            importance=self._policy.cards.importance,
+            importance=self._policies.of(spaces[0]).recall.cards.importance,
             now_ms=epoch_ms(now),
             begins_by=as_of or now,
             ends_after=as_of or now,
@@ -148,10 +152,10 @@ class Recall:
         search = self._search(request, many, vector, now)
         self._candidates.by_index(search)
         for known_at in (None, now):
-            self._follow_up(replace(search, known_at=known_at, spaces=search.spaces[:1]), [], [])
+            self._follow_up(replace(search, known_at=known_at, spaces=search.spaces[:1]), [], [], self._base.cards)
 
     def _search(self, request: RecallRequest, spaces: Sequence[Space], vector: Vector | None, now: datetime) -> Search:
-        return search_of(request, spaces, vector, RankerName.FUSED, self._policy, now=now, terms_max=self._terms_max)
+        return search_of(request, spaces, vector, RankerName.FUSED, self._base, now=now, terms_max=self._terms_max)
 
     def _vector(self, cue: str) -> tuple[Vector | None, tuple[str, ...]]:
         try:
@@ -175,14 +179,20 @@ class Recall:
         return _Answer(harvest=harvest, way="index")
 
     def _bundle(
-        self, answer: _Answer, chosen: Sequence[Scored], ranker: RankerName, search: Search, request: RecallRequest
+        self,
+        answer: _Answer,
+        chosen: Sequence[Scored],
+        ranker: RankerName,
+        search: Search,
+        request: RecallRequest,
+        cards_policy: CardPolicy,
     ) -> Bundle:
         keys = [entry.candidate.key for entry in chosen]
         memories = self._candidates.payload(answer.harvest, keys)
         missing = [key for key in keys if key not in memories]
         cards: tuple[Card, ...] = ()
         if missing or (request.cards and keys):
-            more, cards = self._follow_up(search, keys if request.cards else [], missing)
+            more, cards = self._follow_up(search, keys if request.cards else [], missing, cards_policy)
             memories |= more
         items = tuple(
             RecallItem(
@@ -238,9 +248,8 @@ class Recall:
         self._journal.remember(trace, [item.memory.key for item in bundle.items])
 
     def _follow_up(
-        self, search: Search, keys: Sequence[str], missing: Sequence[str]
+        self, search: Search, keys: Sequence[str], missing: Sequence[str], policy: CardPolicy
     ) -> tuple[dict[str, Memory], tuple[Card, ...]]:
-        policy = self._policy.cards
         numbers = CardNumbers(rows=policy.rows, importance=policy.importance)
         found = self._candidates.follow_up(search, keys=keys, missing=missing, numbers=numbers)
         return dict(found.memories), entity_cards(found.entities, found.facts, policy)

@@ -1,5 +1,6 @@
 """The connection: one driver, one read path and one write path, both with managed retries."""
 
+import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -14,7 +15,6 @@ from neo4j.exceptions import (
     Neo4jError,
     TransientError,
 )
-from neomodel import db
 
 from graphmem.errors import Conflict, GraphmemError, StoreUnavailable
 from graphmem.store.queries import QUERIES
@@ -34,7 +34,7 @@ class Transaction:
 
     def run(self, query: str, /, **parameters: Any) -> list[neo4j.Record]:  # noqa: ANN401 - driver values
         """Run a named query and return all its rows."""
-        self._connection.queries_run += 1
+        self._connection.count_query()
         return list(self._transaction.run(QUERIES[query].text, parameters))
 
 
@@ -53,7 +53,7 @@ class Connection:
     ) -> None:
         self.uri = uri
         self.database = database
-        self.queries_run = 0  # round trips so far; exact while one thread asks
+        self._counted = threading.local()
         try:
             self._driver = neo4j.GraphDatabase.driver(
                 uri,
@@ -70,6 +70,15 @@ class Connection:
             msg = f"The Neo4j address {uri} is not valid."
             raise StoreUnavailable(msg) from error
         self._bookmarks = neo4j.GraphDatabase.bookmark_manager()
+
+    @property
+    def queries_run(self) -> int:
+        """How many queries this thread has run: its round trips."""
+        return getattr(self._counted, "queries", 0)
+
+    def count_query(self) -> None:
+        """Note that this thread ran a query."""
+        self._counted.queries = self.queries_run + 1
 
     def read(self, work: Callable[[Transaction], Result]) -> Result:
         """Run ``work`` in a read transaction; it may run again, so it must have no side effects.
@@ -121,10 +130,6 @@ class Connection:
             StoreUnavailable: it does not.
         """
         self.fetch("service.ping")
-
-    def give_to_neomodel(self) -> None:
-        """Let neomodel's query API use this driver, for inspection and admin work."""
-        db.set_connection(driver=self._driver)
 
     def close(self) -> None:
         """Close every connection."""

@@ -1,13 +1,14 @@
 """Memories: reading them one by one and as a list."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
 from graphmem.model.memory import Memory, MemoryType, Status
 from graphmem.model.space import Space
 from graphmem.store.connection import Connection, Transaction
-from graphmem.store.mapping import memory_from_node
+from graphmem.store.mapping import memory_from_node, memory_from_revision
 
 _FIRST = datetime(1, 1, 2, tzinfo=UTC)
 _LAST = datetime(9999, 12, 30, tzinfo=UTC)
@@ -27,13 +28,22 @@ class MemoryFilter:
     """What a list shows; empty fields filter nothing."""
 
     spaces: Sequence[Space]
-    status: Status = Status.ACTIVE
+    status: Status | None = None  # active, and as of a past time also what is superseded since
+    as_of: datetime | None = None  # what was true then
+    known_at: datetime | None = None  # what was recorded by then, in its version of then
     types: Sequence[MemoryType] = ()
     tags: Sequence[str] = ()
     entity: str | None = None
     conversation_id: str | None = None
     created_after: datetime | None = None
     created_before: datetime | None = None
+
+    @property
+    def statuses(self) -> list[str]:
+        """The statuses that are shown."""
+        if self.status:
+            return [self.status.value]
+        return [Status.ACTIVE.value, *([Status.SUPERSEDED.value] if self.as_of else [])]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,30 +74,39 @@ class Memories:
         """One page, newest first; the order is total, so nothing is skipped or shown twice."""
         filters = {
             "spaces": sorted({space.key for space in wanted.spaces}),
-            "status": wanted.status.value,
+            "statuses": wanted.statuses,
+            "begins_by": wanted.as_of or _LAST,
+            "ends_after": wanted.as_of or _FIRST,
             "types": [memory_type.value for memory_type in wanted.types],
             "tags": list(wanted.tags),
             "entity": wanted.entity or "",
             "conversation_id": wanted.conversation_id or "",
             "created_after": wanted.created_after or _FIRST,
             "created_before": wanted.created_before or _LAST,
-        }
+        } | ({"known_at": wanted.known_at} if wanted.known_at else {})
+        ending = "_known_at" if wanted.known_at else ""
 
         def work(transaction: Transaction) -> Page:
             rows = transaction.run(
-                "memories.list",
+                f"memories.list{ending}",
                 **filters,
                 cursor_time=behind.created_at if behind else _LAST,
                 cursor_key=behind.key if behind else _BEHIND_ALL,
                 limit=limit + 1,
             )
-            found = [memory_from_node(row["m"], row["entities"]) for row in rows]
+            found = [_memory(row) for row in rows]
             shown = tuple(found[:limit])
             more = Place(created_at=shown[-1].created_at, key=shown[-1].key) if len(found) > limit else None
-            total = transaction.run("memories.count", **filters)[0]["total"]
+            total = transaction.run(f"memories.count{ending}", **filters)[0]["total"]
             return Page(memories=shown, total=total, next=more)
 
         return self._connection.read(work)
+
+
+def _memory(row: Mapping[str, Any]) -> Memory:
+    """The memory of a row, in the version of then where it names one."""
+    version = row.get("version")
+    return memory_from_revision(version) if version else memory_from_node(row["m"], row["entities"])
 
 
 def memories_by_key(transaction: Transaction, keys: Iterable[str]) -> dict[str, Memory]:

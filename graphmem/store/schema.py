@@ -123,6 +123,16 @@ class EntityNode(StructuredNode):
     stands_for = RelationshipFrom("EntityNode", "MERGED_INTO")
 
 
+class SpaceNode(StructuredNode):
+    """What a space has of its own policy; memories have no edge to it."""
+
+    __label__ = "Space"
+
+    key = StringProperty(required=True)
+    space = StringProperty(required=True)
+    policy = StringProperty()
+
+
 class EntityChangeNode(StructuredNode):
     """A merge or split of entities, and what it rests on."""
 

@@ -16,7 +16,6 @@ DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "neo4j-browser.md").read_text("utf-8")
 STYLE = (DOCS / "browser" / "graphmem.grass").read_text("utf-8")
 QUERIES = sorted((DOCS / "browser").glob("*.cypher"))
-COMING = {"Space", "EntityChange"}  # they have a constraint, their classes follow
 CLASSES = [
     kind
     for _, kind in inspect.getmembers(schema, inspect.isclass)
@@ -25,7 +24,6 @@ CLASSES = [
 LABELS = sorted(
     {kind.__label__ for kind in CLASSES}
     | {str(label) for kind in CLASSES for label in getattr(kind, "__optional_labels__", ())}
-    | COMING
 )
 RELATIONS = sorted(
     {
@@ -33,7 +31,18 @@ RELATIONS = sorted(
         for kind in CLASSES
         for relation in kind.defined_properties(aliases=False, properties=False).values()
     }
-    | {"OF", "CLAIMS", "LAST", "NEXT", "MENTIONS", "HAS_REVISION", "RELATION", *EdgeType, *LineageType}
+    | {
+        "OF",
+        "CLAIMS",
+        "LAST",
+        "NEXT",
+        "MENTIONS",
+        "HAS_REVISION",
+        "RELATION",
+        "FORMERLY_MENTIONED",
+        *EdgeType,
+        *LineageType,
+    }
 )
 
 

@@ -1,5 +1,6 @@
 """What can be set, asked or go wrong has its entry in the docs."""
 
+import re
 from dataclasses import fields
 from pathlib import Path
 
@@ -7,9 +8,12 @@ import pytest
 
 from api.errors import HTTP_CODES
 from graphmem.errors import GraphmemError
+from graphmem.model.policy import Policy
+from graphmem.model.policy_overrides import policy_values
 from graphmem.settings import SHORT_NAMES, Settings
 
 DOCS = Path(__file__).parents[2] / "docs"
+POLICY = (DOCS / "policy.md").read_text("utf-8")
 OPERATIONS = (DOCS / "operations.md").read_text("utf-8")
 HTTP_API = (DOCS / "http-api.md").read_text("utf-8")
 INSIDE = {"internal", "settings_invalid", "embedded_server", "timeout", "too_many_requests"}  # no answer has them
@@ -22,10 +26,16 @@ def codes():
     return sorted((below(GraphmemError) | {code for code, _ in HTTP_CODES.values()}) - INSIDE)
 
 
-@pytest.mark.parametrize("section", [section.name for section in fields(Settings)])
+@pytest.mark.parametrize("section", [section.name for section in fields(Settings) if section.name != "policy"])
 def test_every_setting_is_documented(section):
     for setting in fields(type(getattr(Settings(), section))):
         assert f"{section}.{setting.name}" in OPERATIONS
+
+
+@pytest.mark.parametrize("path", sorted(policy_values(Policy())))
+def test_every_number_of_the_policy_is_documented(path):
+    part, _, name = path.rpartition(".")
+    assert re.search(rf"^\| {re.escape(part)} \|.*`{name}`", POLICY, re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", sorted(SHORT_NAMES))

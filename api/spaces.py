@@ -1,0 +1,140 @@
+"""Spaces: which ones there are, how much they hold, and the policy that holds in them."""
+
+from typing import Any
+
+from flask import Response, g, jsonify
+from flask.views import MethodView
+from marshmallow import RAISE, Schema, fields, validate
+
+from api.auth import requires
+from api.cursors import decoded, encoded
+from api.finding import named_spaces
+from api.parsing import JsonBlueprint
+from api.schemas.common import RequestSchema
+from api.service import service
+from graphmem.errors import Forbidden, InvalidInput
+from graphmem.model.caller import Role
+from graphmem.model.policy_overrides import override_problems, policy_values
+from graphmem.model.space import Space
+from graphmem.store.spaces import SpaceCounts
+
+blueprint = JsonBlueprint("spaces", __name__, url_prefix="/v1/spaces", description="The walls")
+
+_ROUNDS_MAX = 20  # pages that are read to fill one, where a pattern fits few of them
+
+
+class SpaceListQuery(RequestSchema):
+    """A page of spaces."""
+
+    limit = fields.Integer(load_default=50, validate=validate.Range(1, 200))
+    cursor = fields.String(load_default=None)
+
+
+class SpaceAnswer(Schema):
+    """A space and how many memories it holds."""
+
+    space = fields.String()
+    memories = fields.Integer()
+    counts = fields.Dict(
+        keys=fields.String(), values=fields.Dict(), metadata={"description": "type → status → how many"}
+    )
+
+
+class SpaceList(Schema):
+    """One page of spaces, by name."""
+
+    items = fields.List(fields.Nested(SpaceAnswer))
+    total = fields.Integer(metadata={"description": "How many are on this page"})
+    next_cursor = fields.String(allow_none=True)
+
+
+class PolicyQuery(RequestSchema):
+    """Whose policy to show."""
+
+    space = fields.String(required=True)
+
+
+class PolicyBody(RequestSchema):
+    """What a space has of its own policy, instead of what it had."""
+
+    space = fields.String(required=True, metadata={"example": "user:ada"})
+    overrides = fields.Dict(
+        keys=fields.String(),
+        required=True,
+        metadata={"example": {"recall.fused.k": 12}, "description": "Path in the policy → value"},
+    )
+
+
+class PolicyAnswer(Schema):
+    """The policy that holds in a space."""
+
+    space = fields.String()
+    overrides = fields.Dict(metadata={"description": "What the space has of its own"})
+    policy = fields.Dict(metadata={"description": "What holds: defaults, under the file, under the space"})
+
+
+@blueprint.route("", methods=["GET"])
+@requires(Role.READER)
+@blueprint.arguments(SpaceListQuery, location="query", unknown=RAISE)
+@blueprint.response(200, SpaceList)
+def listing(query: dict[str, Any]) -> Response:
+    """List the spaces that the key may read and that hold memories, with counts by type and status."""
+    limit: int = query["limit"]
+    behind = decoded(query["cursor"]) if query["cursor"] else ""
+    prefixes = sorted({f"{g.caller.tenant}/{pattern.partition('*')[0]}" for pattern in g.caller.spaces})
+    shown: list[SpaceCounts] = []
+    is_last = False
+    for _ in range(_ROUNDS_MAX):
+        page = service().spaces.page(prefixes, limit=limit, behind=behind)
+        for counts in page:
+            if len(shown) < limit:
+                behind = counts.space.key
+                shown += [counts] if g.caller.may_see(counts.space) else []
+        is_last = len(page) < limit and (not page or page[-1].space.key == behind)
+        if is_last or len(shown) == limit:
+            break
+    items = [_view(counts) for counts in shown]
+    return jsonify(items=items, total=len(items), next_cursor=None if is_last else encoded(behind))
+
+
+@blueprint.route("/policy")
+class PolicyView(MethodView):
+    """The policy of a space."""
+
+    @requires(Role.READER)
+    @blueprint.arguments(PolicyQuery, location="query", unknown=RAISE)
+    @blueprint.response(200, PolicyAnswer)
+    def get(self, query: dict[str, Any]) -> Response:
+        """Show the policy that holds in a space."""
+        (space,) = named_spaces(query["space"])
+        return jsonify(_policy(space))
+
+    @requires(Role.CURATOR)
+    @blueprint.arguments(PolicyBody)
+    @blueprint.response(200, PolicyAnswer)
+    def put(self, values: dict[str, Any]) -> Response:
+        """Set what a space has of its own policy. It holds within ten seconds in every process."""
+        (space,) = named_spaces(values["space"])
+        if not g.caller.may(Role.CURATOR, space):
+            raise Forbidden
+        if problems := override_problems(values["overrides"]):
+            raise InvalidInput({f"overrides.{path}": texts for path, texts in problems.items()})
+        service().policies.save(space, values["overrides"])
+        return jsonify(_policy(space))
+
+
+def _policy(space: Space) -> dict[str, Any]:
+    policies = service().policies
+    return {
+        "space": space.name,
+        "overrides": dict(policies.overrides(space)),
+        "policy": policy_values(policies.of(space)),
+    }
+
+
+def _view(counts: SpaceCounts) -> dict[str, Any]:
+    by_type: dict[str, dict[str, int]] = {}
+    for kind, status, number in counts.by_type_and_status:
+        by_type.setdefault(kind, {})[status] = number
+    memories = sum(number for _, _, number in counts.by_type_and_status)
+    return {"space": counts.space.name, "memories": memories, "counts": by_type}

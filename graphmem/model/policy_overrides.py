@@ -1,0 +1,70 @@
+"""Policy overrides: single numbers of the policy, set in the file for all spaces or for one space."""
+
+import math
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from graphmem.model.policy import Policy
+
+# what may differ from space to space; limits and what is indexed hold for the whole service
+_CHANGEABLE = (
+    "write.refuse_secrets",
+    "write.refuse_injection",
+    *(f"recall.{part}." for part in ("fused", "rrf", "blend", "lifecycle", "plan", "graph", "cards")),
+)
+_NEVER_ZERO = {"half_life_days", "age_days", "access_divisor", "seeds", "rows"}
+_NUMBER_MAX = 1_000_000
+
+
+def policy_values(policy: Policy) -> dict[str, Any]:
+    """All values of a policy that may be overridden, by their path."""
+    return {path: value for path, value in _flat(policy, "") if path.startswith(_CHANGEABLE)}
+
+
+def override_problems(overrides: Mapping[str, object]) -> dict[str, list[str]]:
+    """What is wrong with overrides, by path; empty when all is well."""
+    known = policy_values(Policy())
+    problems: dict[str, list[str]] = {}
+    for path, value in overrides.items():
+        if path not in known:
+            problems[path] = ["There is no such value in the policy, or it cannot be overridden."]
+        elif problem := _problem(path.rpartition(".")[2], known[path], value):
+            problems[path] = [problem]
+    return problems
+
+
+def with_overrides(policy: Policy, overrides: Mapping[str, Any]) -> Policy:
+    """A policy with some values replaced; they must have no problems."""
+    changed: Any = policy
+    for path, value in overrides.items():
+        changed = _replaced(changed, path.split("."), value)
+    result: Policy = changed
+    return result
+
+
+def _replaced(part: Any, path: list[str], value: Any) -> Any:  # noqa: ANN401 - any section of the policy
+    name, *rest = path
+    present = getattr(part, name)
+    return replace(part, **{name: _replaced(present, rest, value) if rest else type(present)(value)})
+
+
+def _flat(part: Any, prefix: str) -> list[tuple[str, Any]]:  # noqa: ANN401 - any section of the policy
+    found: list[tuple[str, Any]] = []
+    for each in fields(part):
+        value = getattr(part, each.name)
+        path = f"{prefix}{each.name}"
+        found += _flat(value, f"{path}.") if is_dataclass(value) else [(path, value)]
+    return found
+
+
+def _problem(name: str, default: object, value: object) -> str | None:
+    if isinstance(default, bool):
+        return None if isinstance(value, bool) else "Must be true or false."
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return "Must be a number."
+    if isinstance(default, int) and value != int(value):
+        return "Must be an integer."
+    if not 0 <= value <= _NUMBER_MAX or (value == 0 and name in _NEVER_ZERO):
+        return f"Must be {'above' if name in _NEVER_ZERO else 'at least'} 0 and at most {_NUMBER_MAX:,}."
+    return None

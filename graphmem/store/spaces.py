@@ -1,0 +1,83 @@
+"""Spaces: how many memories they hold, and the policy that holds in them."""
+
+import json
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cachetools import TTLCache
+
+from graphmem.model.policy import Policy
+from graphmem.model.policy_overrides import override_problems, with_overrides
+from graphmem.model.space import Space, space_from_key
+from graphmem.store.connection import Connection
+
+_CACHED_SECONDS = 10.0  # how long a change made by another process may take to be seen
+_POLICIES_MAX = 100_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SpaceCounts:
+    """A space and how many memories it holds, by type and status."""
+
+    space: Space
+    by_type_and_status: Sequence[tuple[str, str, int]]
+
+
+class Spaces:
+    """Counts the memories of spaces."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def page(self, prefixes: Sequence[str], *, limit: int, behind: str = "") -> list[SpaceCounts]:
+        """The spaces whose keys begin with one of some texts, by key."""
+        rows = self._connection.fetch("spaces.counts", space_prefixes=list(prefixes), cursor=behind, limit=limit)
+        return [
+            SpaceCounts(
+                space=space_from_key(row["space"]),
+                by_type_and_status=[(kind, status, count) for kind, status, count in row["counts"]],
+            )
+            for row in rows
+        ]
+
+
+class SpacePolicies:
+    """The policy that holds in a space: the defaults, under the file, under what the space has of its own."""
+
+    def __init__(self, connection: Connection, base: Policy) -> None:
+        self._connection = connection
+        self._base = base
+        self._lock = threading.Lock()
+        self._cache: TTLCache[str, Mapping[str, Mapping[str, Any]]] = TTLCache(1, _CACHED_SECONDS)
+
+    def of(self, space: Space) -> Policy:
+        """The effective policy of a space; a persona's own lies over that of its owner."""
+        overrides = self.overrides(space)
+        return with_overrides(self._base, overrides) if overrides else self._base
+
+    def overrides(self, space: Space) -> Mapping[str, Any]:
+        """What a space has of its own, with what its owner has; values by their path."""
+        known = self._known()
+        return {**known.get(space.without_persona.key, {}), **known.get(space.key, {})}
+
+    def save(self, space: Space, overrides: Mapping[str, Any]) -> None:
+        """Set what a space has of its own, instead of what it had."""
+        text = json.dumps(overrides, sort_keys=True) if overrides else None
+        self._connection.run("spaces.save_policy", space=space.key, policy=text)
+        with self._lock:
+            self._cache.clear()
+
+    def _known(self) -> Mapping[str, Mapping[str, Any]]:
+        with self._lock:
+            if "all" not in self._cache:
+                rows = self._connection.fetch("spaces.policies", limit=_POLICIES_MAX)
+                self._cache["all"] = {row["space"]: _sound(json.loads(row["policy"])) for row in rows}
+            return self._cache["all"]
+
+
+def _sound(overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Without what this version no longer knows."""
+    problems = override_problems(overrides)
+    return {path: value for path, value in overrides.items() if path not in problems}
