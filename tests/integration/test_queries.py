@@ -7,7 +7,17 @@ import pytest
 from graphmem.store.queries import QUERIES
 
 _MEMORY = re.compile(r":(Memory|Chunk|EmbedPending)\b|memory_text|chunk_embedding")
-_SPACE = {"space", "spaces", "space_key", "space_keys", "space_rows", "space_prefix", "claims", "conversations"}
+_SPACE = {
+    "space",
+    "spaces",
+    "space_key",
+    "space_keys",
+    "space_rows",
+    "space_prefix",
+    "space_prefixes",
+    "claims",
+    "conversations",
+}
 
 
 @pytest.mark.parametrize("name", sorted(QUERIES))
