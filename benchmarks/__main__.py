@@ -14,8 +14,10 @@ from rich.console import Console
 
 from benchmarks import locomo, longmemeval
 from benchmarks.durability import run_durability
+from benchmarks.graph import run_graph
 from benchmarks.memory import run_memory
 from benchmarks.quality import DATA_SETS, run_quality
+from benchmarks.relations import run_relations
 from benchmarks.service import running_service
 from benchmarks.speed import run_speed
 from graphmem.bootstrap import embedder_of
@@ -48,12 +50,12 @@ def main() -> None:
 
 
 def _quality(options: Options, console: Console) -> Mapping[str, Any]:
-    names = [name for name in options.datasets if _is_there(options.data / FILES[name], console)]
-    if not names:
-        return {}
+    wanted = options.datasets
+    names = [name for name in wanted if name in FILES and _is_there(options.data / FILES[name], console)]
     with running_service() as service:
         embedder = embedder_of(load_settings(service.environment))
-        return run_quality(
+        relations = {"relations": run_relations(service.target, console)} if "relations" in wanted else {}
+        return relations | run_quality(
             options.data, service.target, embedder, names=names, limit=options.conversations, console=console
         )
 
@@ -72,6 +74,7 @@ FILES = {"locomo": locomo.FILE, "longmemeval": longmemeval.FILE}
 PARTS: dict[str, Callable[[Options, Console], Mapping[str, Any]]] = {
     "quality": _quality,
     "speed": lambda options, console: run_speed(options.data, sizes=options.sizes, console=console),
+    "graph": lambda options, console: run_graph(options.data, console=console),
     "memory": lambda options, console: run_memory(options.data, console=console),
     "durability": lambda _, console: run_durability(console=console),
 }
@@ -82,7 +85,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--data", type=Path, required=True, help="folder of the data sets")
     parser.add_argument("--out", type=Path, help="folder for figures and raw results; a temporary one if not given")
     parser.add_argument("--only", choices=tuple(PARTS), help="run one part")
-    parser.add_argument("--dataset", choices=(*DATA_SETS, "all"), default="all", help="data set of the quality part")
+    parser.add_argument(
+        "--dataset", choices=("relations", *DATA_SETS, "all"), default="all", help="data set of the quality part"
+    )
     parser.add_argument("--sizes", type=_sizes, default=(1_000, 10_000, 50_000), help="memories, such as 1000,10000")
     parser.add_argument("--conversations", type=int, help="use only so many conversations of each data set")
     return parser
@@ -94,7 +99,7 @@ def _options(arguments: argparse.Namespace) -> Options:
     return Options(
         data=arguments.data,
         out=out,
-        datasets=tuple(DATA_SETS) if arguments.dataset == "all" else (arguments.dataset,),
+        datasets=("relations", *DATA_SETS) if arguments.dataset == "all" else (arguments.dataset,),
         sizes=arguments.sizes,
         conversations=arguments.conversations,
     )

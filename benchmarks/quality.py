@@ -18,7 +18,13 @@ from benchmarks.metrics import all_found, any_found, first_sessions, mean, turn_
 from benchmarks.tables import show_table
 from graphmem.ports import Embedder
 
-RANKERS = ("fused", "rrf")
+SYSTEMS = {
+    "graphmem fused": {"ranker": "fused"},
+    "graphmem fused with graph": {"ranker": "fused", "graph": True},
+    "graphmem rrf": {"ranker": "rrf"},
+    "graphmem blend": {"ranker": "blend"},
+    "graphmem lifecycle": {"ranker": "lifecycle"},
+}
 _BATCH = 200
 
 Ranked = list[tuple[str, ...]]  # groups of turn ids, best first
@@ -109,11 +115,11 @@ def ask_cases(
     degraded: Counter[str] = Counter()
     for case in cases:
         for question in case.questions:
-            for ranker in RANKERS:
-                body = {"spaces": [case.space], "query": question.text, "limit": limit, "ranker": ranker}
-                answer = client.post("/v1/recall", body)
+            for system, fields in SYSTEMS.items():
+                body = {"spaces": [case.space], "query": question.text, "limit": limit}
+                answer = client.post("/v1/recall", body | fields)
                 degraded.update(reason.partition(":")[0] for reason in answer["degraded"])
-                rankings.setdefault(question.id, {})[f"graphmem {ranker}"] = ranked_turns(answer, stored[case.name])
+                rankings.setdefault(question.id, {})[system] = ranked_turns(answer, stored[case.name])
     return rankings, degraded
 
 
