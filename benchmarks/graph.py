@@ -1,6 +1,7 @@
 """The graph under load: recalls with cards and graph arm, the card of a hub, and writers side by side."""
 
 import itertools
+import threading
 import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -53,13 +54,15 @@ def run_graph(data: Path, *, console: Console) -> dict[str, Any]:
         spreads = {kind.name: _recalls(client, corpus, kind) for kind in _KINDS}
         spreads["card of a hub, 10,000 mentions"] = _hub_cards(client)
         one, many = _write_rates(service.target, corpus, vectors)
+        paged = _page_beside_writer(service.target, corpus, vectors)
     rows = [[name, str(spread)] for name, spread in spreads.items()]
     rows += [["writes/s, 1 client", f"{one:.0f}"], [f"writes/s, {_CLIENTS} clients into one space", f"{many:.0f}"]]
     rows.append(["ratio", f"{many / one:.2f}"])
+    rows.append(["paged while others were inserted", ", ".join(f"{count:,} {name}" for name, count in paged.items())])
     note = f"{_MEMORIES:,} memories, {_MEMORIES * _EDGES_EACH:,} edges, {_ENTITIES:,} entities; over HTTP, one client."
     show_table(console, "Graph under load", ["milliseconds p50 / p95 unless said", ""], rows, caption=note)
     figures: dict[str, Any] = {name: {"p50": spread.p50, "p95": spread.p95} for name, spread in spreads.items()}
-    return figures | {"writes_per_second": {"1": one, str(_CLIENTS): many}}
+    return figures | {"writes_per_second": {"1": one, str(_CLIENTS): many}, "paged": paged}
 
 
 def _load_graph(client: Client, corpus: Corpus, vectors: Vectors) -> None:
@@ -134,6 +137,39 @@ def _write_rates(target: Target, corpus: Corpus, vectors: Vectors) -> tuple[floa
     with ThreadPoolExecutor(_CLIENTS) as pool:
         list(pool.map(lambda part: _write_alone(target, part), parts))
     return rate_of_one, sum(map(len, parts)) / (time.perf_counter() - started)
+
+
+def _page_beside_writer(target: Target, corpus: Corpus, vectors: Vectors) -> dict[str, int]:
+    """Page through a space while another client adds to it: how many of those there before came, were missed, twice."""
+    stop = threading.Event()
+
+    def insert() -> int:
+        with target.client() as client:
+            for number in itertools.count():
+                if stop.is_set():
+                    return number
+                text = f"{corpus.texts[number % _MEMORIES]} (beside {number})"
+                client.call("POST", "/v1/memories", item(SPACE, text, vectors.of(number % _MEMORIES)))
+        return 0
+
+    with target.client() as client, ThreadPoolExecutor(1) as pool:
+        before = client.call("GET", f"/v1/memories?space={SPACE}&limit=1").body["total"]
+        newest = client.call("GET", f"/v1/memories?space={SPACE}&limit=1").body["items"][0]["created_at"]
+        inserting = pool.submit(insert)
+        seen: list[str] = []
+        cursor = ""
+        while cursor is not None:
+            page = client.call("GET", f"/v1/memories?space={SPACE}&limit=200{cursor}").body
+            seen += [memory["uid"] for memory in page["items"] if memory["created_at"] <= newest]
+            cursor = f"&cursor={page['next_cursor']}" if page["next_cursor"] else None
+        stop.set()
+        inserted = inserting.result()
+    return {
+        "seen": len(set(seen)),
+        "missed": before - len(set(seen)),
+        "twice": len(seen) - len(set(seen)),
+        "inserted meanwhile": inserted,
+    }
 
 
 def _write_alone(target: Target, bodies: list[dict[str, Any]]) -> None:

@@ -201,7 +201,8 @@ RETURN rows, [m IN whole | m {
        ]] AS links, [] AS versions, contested, mentions, edges, pending;
 
 // name: candidates_exact
-// The same with every filter: all matching memories are compared, none is left out by an approximate index.
+// The same with every filter: all matching memories are compared, none is left out by an approximate index. An empty
+// tag or entity filters nothing.
 // parameters: begins_by, ends_after, graph_limit, hub, k, now, payload, seeds, spaces, statuses
 // parameters: text, text_limit, text_weight, vector, vector_limit, vector_weight
 // parameters: captured_by, conversation_from, conversation_to, entities, tags, types
@@ -212,8 +213,8 @@ CALL () {
     AND coalesce(m.valid_from <= $begins_by, true) AND coalesce(m.valid_until > $ends_after, true)
     AND m.type IN $types AND m.captured_by IN $captured_by
     AND coalesce(m.conversation_id, '') >= $conversation_from AND coalesce(m.conversation_id, '') <= $conversation_to
-    AND all(tag IN $tags WHERE tag IN m.tags)
-    AND all(entity IN $entities WHERE EXISTS { (m)-[:MENTIONS]->(:Entity {entity_key: entity}) })
+    AND all(tag IN $tags WHERE tag = '' OR tag IN m.tags)
+    AND all(entity IN $entities WHERE entity = '' OR EXISTS { (m)-[:MENTIONS]->(:Entity {entity_key: entity}) })
   MATCH (c:Chunk)-[:OF]->(m)
   WITH m, vector.similarity.cosine(c.embedding, $vector) AS s
   WHERE s IS NOT NULL
@@ -264,8 +265,8 @@ CALL (found) {
     AND coalesce(m.valid_from <= $begins_by, true) AND coalesce(m.valid_until > $ends_after, true)
     AND m.type IN $types AND m.captured_by IN $captured_by
     AND coalesce(m.conversation_id, '') >= $conversation_from AND coalesce(m.conversation_id, '') <= $conversation_to
-    AND all(tag IN $tags WHERE tag IN m.tags)
-    AND all(entity IN $entities WHERE EXISTS { (m)-[:MENTIONS]->(:Entity {entity_key: entity}) })
+    AND all(tag IN $tags WHERE tag = '' OR tag IN m.tags)
+    AND all(entity IN $entities WHERE entity = '' OR EXISTS { (m)-[:MENTIONS]->(:Entity {entity_key: entity}) })
   WITH m, sum(near) AS near ORDER BY near DESC, m.key LIMIT $graph_limit
   RETURN collect([m, near]) AS links
 }
@@ -317,8 +318,8 @@ CALL () {
   WHERE m.space IN $spaces AND m.status <> 'retracted' AND m.expires_at > $now AND m.created_at <= $known_at
     AND m.type IN $types AND m.captured_by IN $captured_by
     AND coalesce(m.conversation_id, '') >= $conversation_from AND coalesce(m.conversation_id, '') <= $conversation_to
-    AND all(tag IN $tags WHERE tag IN m.tags)
-    AND all(entity IN $entities WHERE EXISTS { (m)-[:MENTIONS]->(:Entity {entity_key: entity}) })
+    AND all(tag IN $tags WHERE tag = '' OR tag IN m.tags)
+    AND all(entity IN $entities WHERE entity = '' OR EXISTS { (m)-[:MENTIONS]->(:Entity {entity_key: entity}) })
   CALL (m) {
     OPTIONAL MATCH (m)-[:HAS_REVISION]->(r:Revision)
     WHERE r.replaced_at > $known_at

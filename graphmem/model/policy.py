@@ -47,7 +47,7 @@ class FusedPolicy:
     k: int = 10
     text_weight: float = 1.5
     vector_weight: float = 1.0
-    graph_weight: float = 1.0  # of the graph arm, where it is asked for
+    graph_weight: float = 1.5  # of the graph arm, where it is asked for
     contradiction: float = 0.95
     confidence_floor: float = 0.9  # factor = floor + (1 - floor) x confidence
     vector_candidates: int = 100  # chunks

@@ -141,14 +141,13 @@ class Recall:
         )
         request = RecallRequest(spaces=[], query="warm up")
         vector, _ = self._vector(request.query)
-        for given in dict.fromkeys([vector, None]):
-            search = self._search(request, few, given, now)
-            self._candidates.by_index(search)
-            self._candidates.by_index_filtered(search)
-            for tags, entities in (([], []), (["-"], []), ([], ["other:-"]), (["-"], ["other:-"])):
-                narrow = replace(search, tags=tags, entities=entities)
-                self._candidates.exact(narrow)
-                self._candidates.known_at(replace(narrow, known_at=now))
+        self._policies.reload()
+        self._entities.resolved(few, ["other:-"])
+        self._candidates.by_index(self._search(request, few, None, now))
+        search = self._search(request, few, vector, now)
+        for ask in (self._candidates.by_index, self._candidates.by_index_filtered, self._candidates.exact):
+            ask(search)
+        self._candidates.known_at(replace(search, known_at=now))
         search = self._search(request, many, vector, now)
         self._candidates.by_index(search)
         for known_at in (None, now):

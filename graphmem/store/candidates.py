@@ -89,8 +89,8 @@ class Search:
         return {"seeds": self.seeds, "hub": self.hub, "graph_limit": self.graph_limit}
 
     def narrow(self) -> dict[str, Any]:
-        """The parameters of the filters that no index knows."""
-        return {"tags": _two(self.tags), "entities": _two(self.entities)}
+        """The parameters of the filters that no index knows; an empty text filters nothing."""
+        return {"tags": [*self.tags, "", ""], "entities": [*self.entities, "", ""]}
 
     def filters(self) -> dict[str, Any]:
         """The parameters of the filters that the vector index knows."""

@@ -66,8 +66,13 @@ class SpacePolicies:
         """Set what a space has of its own, instead of what it had."""
         text = json.dumps(overrides, sort_keys=True) if overrides else None
         self._connection.run("spaces.save_policy", space=space.key, policy=text)
+        self.reload()
+
+    def reload(self) -> None:
+        """Read anew what spaces have of their own."""
         with self._lock:
             self._cache.clear()
+        self._known()
 
     def _known(self) -> Mapping[str, Mapping[str, Any]]:
         with self._lock:
