@@ -26,6 +26,7 @@ HUB = "org:hub"
 _MEMORIES, _ENTITIES, _EDGES_EACH = 10_000, 5_000, 3
 _WARM_UPS, _RECALLS, _CARDS, _WRITES, _CLIENTS = 60, 200, 100, 400, 8
 _BATCH = 500
+_SPREAD = 2_654_435_761  # a multiplier that scatters
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -50,7 +51,9 @@ def run_graph(data: Path, *, console: Console) -> dict[str, Any]:
     with running_service(heap="1g", pagecache="512m") as service, service.target.client() as client:
         vectors = Vectors(corpus.texts, embedder_of(load_settings(service.environment)))
         _load_graph(client, corpus, vectors)
+        console.print(f"{_MEMORIES:,} memories with edges and entities are loaded.")
         _load_hub(client, corpus, vectors)
+        console.print(f"{_MEMORIES:,} mentions of the hub are loaded.")
         spreads = {kind.name: _recalls(client, corpus, kind) for kind in _KINDS}
         spreads["card of a hub, 10,000 mentions"] = _hub_cards(client)
         one, many = _write_rates(service.target, corpus, vectors)
@@ -71,7 +74,7 @@ def _load_graph(client: Client, corpus: Corpus, vectors: Vectors) -> None:
 
 def _node(index: int, text: str, vector: list[float]) -> dict[str, Any]:
     """A memory that mentions two entities and points to three earlier ones, spread deterministically."""
-    before = sorted({(index * step + 7) % index for step in (1, 31, 257)}) if index > _EDGES_EACH else []
+    before = sorted({(index * _SPREAD >> shift) % index for shift in (3, 9, 15)}) if index > _EDGES_EACH else []
     entities = [f"person:p{index % _ENTITIES}", f"org:o{(index * 37) % _ENTITIES}"]
     return item(SPACE, text, vector) | {
         "uid": f"g{index}",

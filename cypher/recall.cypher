@@ -1,6 +1,6 @@
 // name: candidates
 // Candidates of both arms, filtered inside the indexes and fused, in one row; the first $payload come whole. From the
-// first $seeds of them the graph arm goes on: two typed edges, or one shared entity with at most $hub mentions.
+// first $seeds of them the graph arm goes on: two typed edges, or one shared entity; over nothing with more than $hub.
 // parameters: begins_by, begins_by_ms, ends_after, ends_after_ms, graph_limit, hub, k, now, payload, seeds, spaces, statuses
 // parameters: text, text_limit, text_weight, vector, vector_limit, vector_weight
 CYPHER 25
@@ -39,12 +39,16 @@ CALL (found) {
   UNWIND range(0, size(found[0..$seeds]) - 1) AS place
   WITH place, found[place] AS seed
   CALL (seed) {
+    WITH seed WHERE COUNT { (seed)-[:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-() } <= $hub
     MATCH (seed)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(n:Memory)
     WHERE n.space = seed.space
     RETURN n, e.weight / 2 AS near
   UNION ALL
-    MATCH (seed)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(x:Memory)-[f:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(n:Memory)
-    WHERE x.space = seed.space AND n.space = seed.space AND n <> seed
+    WITH seed WHERE COUNT { (seed)-[:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-() } <= $hub
+    MATCH (seed)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(x:Memory)
+    WHERE x.space = seed.space AND COUNT { (x)-[:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-() } <= $hub
+    MATCH (x)-[f:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(n:Memory)
+    WHERE n.space = seed.space AND n <> seed
     RETURN n, e.weight * f.weight / 4 AS near
   UNION ALL
     MATCH (seed)-[:MENTIONS]->(x:Entity)
@@ -140,12 +144,16 @@ CALL (found) {
   UNWIND range(0, size(found[0..$seeds]) - 1) AS place
   WITH place, found[place] AS seed
   CALL (seed) {
+    WITH seed WHERE COUNT { (seed)-[:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-() } <= $hub
     MATCH (seed)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(n:Memory)
     WHERE n.space = seed.space
     RETURN n, e.weight / 2 AS near
   UNION ALL
-    MATCH (seed)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(x:Memory)-[f:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(n:Memory)
-    WHERE x.space = seed.space AND n.space = seed.space AND n <> seed
+    WITH seed WHERE COUNT { (seed)-[:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-() } <= $hub
+    MATCH (seed)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(x:Memory)
+    WHERE x.space = seed.space AND COUNT { (x)-[:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-() } <= $hub
+    MATCH (x)-[f:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(n:Memory)
+    WHERE n.space = seed.space AND n <> seed
     RETURN n, e.weight * f.weight / 4 AS near
   UNION ALL
     MATCH (seed)-[:MENTIONS]->(x:Entity)
@@ -245,12 +253,16 @@ CALL (found) {
   UNWIND range(0, size(found[0..$seeds]) - 1) AS place
   WITH place, found[place] AS seed
   CALL (seed) {
+    WITH seed WHERE COUNT { (seed)-[:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-() } <= $hub
     MATCH (seed)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(n:Memory)
     WHERE n.space = seed.space
     RETURN n, e.weight / 2 AS near
   UNION ALL
-    MATCH (seed)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(x:Memory)-[f:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(n:Memory)
-    WHERE x.space = seed.space AND n.space = seed.space AND n <> seed
+    WITH seed WHERE COUNT { (seed)-[:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-() } <= $hub
+    MATCH (seed)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(x:Memory)
+    WHERE x.space = seed.space AND COUNT { (x)-[:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-() } <= $hub
+    MATCH (x)-[f:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(n:Memory)
+    WHERE n.space = seed.space AND n <> seed
     RETURN n, e.weight * f.weight / 4 AS near
   UNION ALL
     MATCH (seed)-[:MENTIONS]->(x:Entity)

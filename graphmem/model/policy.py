@@ -114,7 +114,7 @@ class GraphPolicy:
     """The graph arm: memories within two edges, or one shared entity, of the best candidates."""
 
     seeds: int = 10  # candidates it goes on from
-    hub_mentions: int = 50  # entities with more mentions lead nowhere
+    hub: int = 50  # memories with more edges, and entities with more mentions, lead nowhere
     candidates: int = 50
 
 

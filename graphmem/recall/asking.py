@@ -64,7 +64,7 @@ def search_of(
         ends_after=ends_after,
         known_at=request.known_at,
         seeds=policy.graph.seeds if request.graph else 0,
-        hub=policy.graph.hub_mentions,
+        hub=policy.graph.hub,
         graph_limit=policy.graph.candidates,
     )
 

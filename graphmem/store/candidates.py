@@ -54,7 +54,7 @@ class Search:
     ends_after: datetime  # and was still true then
     known_at: datetime | None = None
     seeds: int = 0  # how many of the best candidates the graph arm goes on from
-    hub: int = 0  # entities with more mentions lead nowhere
+    hub: int = 0  # what has more edges or mentions leads nowhere
     graph_limit: int = 1
     types: Sequence[str] = ()
     captured_by: Sequence[str] = ()
