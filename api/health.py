@@ -1,6 +1,7 @@
 """Health: whether the process lives, whether it can serve, what it is and what it did."""
 
-from flask import Response, jsonify
+from cachetools import TTLCache
+from flask import Response, current_app, jsonify
 from marshmallow import Schema, fields
 from prometheus_client import generate_latest
 
@@ -15,6 +16,7 @@ from graphmem.store.migrations import check_schema, schema_state
 
 blueprint = JsonBlueprint("health", __name__, description="Whether the service works")
 
+_ASKED_SECONDS = 30.0
 _OPEN: dict[str, list[object]] = {"security": []}
 
 
@@ -52,11 +54,7 @@ def live() -> Response:
 @blueprint.doc(**_OPEN)
 def ready() -> Response:
     """Whether Neo4j, the schema, the keys and the embedder can serve, each named."""
-    checks = {"neo4j": "ok", "schema": "ok", "embedder": "ok", "keys": "ok"}
-    try:
-        service().embedder.embed_query("ready")
-    except GraphmemError as error:
-        checks["embedder"] = error.message
+    checks = {"neo4j": "ok", "schema": "ok", "embedder": _embedder_state(), "keys": "ok"}
     try:
         service().connection.check()
         check_schema(schema_state(service().connection), service().embedder)
@@ -69,6 +67,18 @@ def ready() -> Response:
     response = jsonify(status="ok" if works else "unavailable", checks=checks)
     response.status_code = 200 if works else 503
     return response
+
+
+def _embedder_state() -> str:
+    """Whether the embedder answers; one that does is asked twice a minute at most, because an answer may cost money."""
+    answers: TTLCache[str, str] = current_app.extensions.setdefault("graphmem_embedder", TTLCache(1, _ASKED_SECONDS))
+    if "state" not in answers:
+        try:
+            service().embedder.embed_query("ready")
+        except GraphmemError as error:
+            return error.message
+        answers["state"] = "ok"
+    return answers["state"]
 
 
 @blueprint.route("/version")

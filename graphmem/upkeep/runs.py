@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from graphmem.errors import Conflict, NotFound
+from graphmem.errors import Conflict, GraphmemError, NotFound
 from graphmem.ports import Clock, IdSource
 from graphmem.store.connection import Connection
 from graphmem.store.job_runs import JobRuns
@@ -79,7 +79,8 @@ class JobRunner:
             counts = self._functions[job](dry_run=dry_run, space_key=space_key)
         except Exception as problem:
             log.exception("job %s failed", job)
-            error = f"{type(problem).__name__}: {problem}"[:500]
+            # the text of a driver error may hold a query with its parameters: only our own sentences are kept
+            error = problem.message if isinstance(problem, GraphmemError) else type(problem).__name__
         self._runs.finish(uid, now=self._clock.now(), counts=counts, error=error)
         log.info("job %s: %s", job, error or dict(counts))
         return JobReport(uid=uid, job=job, counts=counts, error=error)
