@@ -33,24 +33,36 @@ WHERE e.space = range.space AND e.entity_key >= range.first AND e.entity_key <= 
 RETURN count(e) AS total;
 
 // name: card
-// What is known of one entity in some spaces, most important first, and how many memories mention it.
+// What is known of one entity in some spaces, most important first, and how many memories mention it. Only of the
+// first ones, and those that tie with the last of them, more than the mention is read.
 // parameters: begins_by, ends_after, importance, keys, limit, now, spaces, statuses
 UNWIND $keys AS key
 MATCH (:Entity {key: key})-[:MERGED_INTO*0..20]->(e:Entity)
 WHERE NOT EXISTS { (e)-[:MERGED_INTO]->(:Entity) }
 WITH DISTINCT e
 CALL (e) {
-  MATCH (f:Memory)-[:MENTIONS]->(e)
-  WHERE f.space IN $spaces AND f.status IN $statuses AND f.expires_at > $now
-  WITH f, (f.pinned OR f.importance >= $importance)
-    AND coalesce(f.valid_from <= $begins_by, true) AND coalesce(f.valid_until > $ends_after, true) AS counts
-  WITH count(f) AS mentions, collect(CASE WHEN counts THEN f END) AS found
-  UNWIND CASE WHEN size(found) = 0 THEN [null] ELSE found END AS f
-  WITH mentions, f ORDER BY f.pinned DESC, f.importance DESC, f.created_at DESC, f.key LIMIT $limit
-  RETURN mentions, collect([f.key, f.uid, f.content]) AS facts
+  MATCH (f:Memory)-[x:MENTIONS]->(e)
+  WHERE x.space IN $spaces AND x.status IN $statuses AND x.expires > $now
+  WITH count(x) AS mentions, collect(CASE
+    WHEN x.weight >= $importance AND x.begins <= $begins_by AND x.ends > $ends_after THEN [x.weight, x.created, f]
+  END) AS found
+  CALL (found) {
+    UNWIND found AS fact
+    WITH fact ORDER BY fact[0] DESC, fact[1] DESC LIMIT $limit
+    RETURN collect(fact)[-1] AS last
+  }
+  CALL (found, last) {
+    UNWIND found AS fact
+    WITH fact WHERE fact[0] > last[0] OR (fact[0] = last[0] AND fact[1] >= last[1])
+    WITH fact[0] AS weight, fact[1] AS created, fact[2] AS f
+    ORDER BY weight DESC, created DESC, f.key LIMIT $limit
+    WITH f WHERE f.space IN $spaces AND f.status IN $statuses
+    RETURN collect([f.key, f.uid, f.content]) AS facts
+  }
+  RETURN mentions, facts
 }
 RETURN e.entity_key AS entity_key, e.space AS space, e.label AS label, e.aliases AS aliases, mentions,
-       [fact IN facts WHERE fact[0] IS NOT NULL] AS facts
+       facts
 ORDER BY mentions DESC, space;
 
 // name: card_known_at
@@ -129,7 +141,13 @@ DELETE old
 SET m.space_token = CASE
   WHEN both THEN replace(m.space_token, ' ' + $from_token, '') ELSE replace(m.space_token, $from_token, $into_token)
 END
-FOREACH (_ IN CASE WHEN both THEN [] ELSE [1] END | CREATE (m)-[:MENTIONS {change: $change}]->(b))
+FOREACH (_ IN CASE WHEN both THEN [] ELSE [1] END |
+  CREATE (m)-[x:MENTIONS {change: $change}]->(b)
+  SET x.space = m.space, x.status = m.status, x.weight = m.importance + CASE WHEN m.pinned THEN 1000 ELSE 0 END,
+    x.created = m.created_at.epochMillis, x.expires = m.expires_at,
+    x.begins = coalesce(m.valid_from.epochMillis, -62135596800000),
+    x.ends = coalesce(m.valid_until.epochMillis, 4102444800000)
+)
 RETURN count(m) AS moved, collect(m.uid)[0..10] AS sample;
 
 // name: merge_into
@@ -196,7 +214,13 @@ SET m.space_token = CASE
   WHEN kept_both THEN m.space_token + ' ' + $from_token
   ELSE m.space_token
 END
-FOREACH (_ IN CASE WHEN moved OR kept_both THEN [1] ELSE [] END | MERGE (m)-[again:MENTIONS]->(a) SET again.change = former.via)
+FOREACH (_ IN CASE WHEN moved OR kept_both THEN [1] ELSE [] END |
+  MERGE (m)-[x:MENTIONS]->(a)
+  SET x.change = former.via, x.space = m.space, x.status = m.status, x.weight = m.importance + CASE WHEN m.pinned THEN 1000 ELSE 0 END,
+    x.created = m.created_at.epochMillis, x.expires = m.expires_at,
+    x.begins = coalesce(m.valid_from.epochMillis, -62135596800000),
+    x.ends = coalesce(m.valid_until.epochMillis, 4102444800000)
+)
 DELETE former
 WITH b, m
 OPTIONAL MATCH (m)-[x:MENTIONS {change: $change}]->(b)

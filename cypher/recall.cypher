@@ -427,7 +427,7 @@ RETURN rows, [m IN whole | m {
 // name: cards
 // What else is known of the entities that some results mention, most important first, and the results that were
 // left out before. Entities come in the order of the results.
-// parameters: begins_by, card_rows, ends_after, importance, keys, now, space_keys, spaces, statuses
+// parameters: begins_by_ms, card_rows, ends_after_ms, importance, keys, now, space_keys, spaces, statuses
 CYPHER 25
 CALL () {
   UNWIND $space_keys AS key
@@ -443,17 +443,18 @@ CALL () {
 CALL () {
   UNWIND range(0, size($keys) - 1) AS place
   MATCH (m:Memory {key: $keys[place]})-[:MENTIONS]->(e:Entity)
-  WITH e, min(place) AS place ORDER BY place, e.entity_key
-  RETURN collect(e) AS entities
+  WITH m, e, place ORDER BY place, e.entity_key
+  WITH collect(DISTINCT m) AS shown, collect(e) AS mentioned
+  RETURN shown, reduce(found = [], e IN mentioned | CASE WHEN e IN found THEN found ELSE found + e END) AS entities
 }
-CALL (entities) {
+CALL (entities, shown) {
   UNWIND entities AS e
-  MATCH (f:Memory)-[:MENTIONS]->(e)
-  WHERE f.space IN $spaces AND f.status IN $statuses AND f.expires_at > $now AND (f.pinned OR f.importance >= $importance)
-    AND coalesce(f.valid_from <= $begins_by, true) AND coalesce(f.valid_until > $ends_after, true)
-    AND NOT f.key IN $keys
-  WITH f, collect(e.entity_key) AS about
-  ORDER BY f.pinned DESC, f.importance DESC, f.created_at DESC, f.key LIMIT $card_rows
+  MATCH (f:Memory)-[x:MENTIONS]->(e)
+  WHERE x.space IN $spaces AND x.status IN $statuses AND x.expires > $now AND x.weight >= $importance
+    AND x.begins <= $begins_by_ms AND x.ends > $ends_after_ms AND NOT f IN shown
+  WITH f, max(x.weight) AS weight, max(x.created) AS created, collect(e.entity_key) AS about
+  ORDER BY weight DESC, created DESC, f.key LIMIT $card_rows
+  WITH f, about WHERE f.space IN $spaces AND f.status IN $statuses
   RETURN collect([f.key, f.uid, f.content, about]) AS facts
 }
 RETURN missing, [e IN entities | [e.entity_key, e.label]] AS entities, facts;

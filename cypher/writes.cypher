@@ -86,7 +86,7 @@ FOREACH (claim IN row.claims |
 );
 
 // name: change_memories
-// Set the properties and labels of memories, and what their chunks repeat of them.
+// Set the properties and labels of memories, and what their chunks and mentions repeat of them.
 // parameters: space_rows
 CYPHER 25
 UNWIND $space_rows AS row
@@ -95,8 +95,17 @@ REMOVE m:Fact:Preference:Decision:Identity:Event:Observation:Goal:Todo:EmbedPend
 SET m:$(row.labels)
 SET m += row.properties
 WITH m, row
-OPTIONAL MATCH (c:Chunk)-[:OF]->(m)
-SET c += row.chunk_properties;
+CALL (m) {
+  MATCH (m)-[x:MENTIONS]->(:Entity)
+  SET x.space = m.space, x.status = m.status, x.weight = m.importance + CASE WHEN m.pinned THEN 1000 ELSE 0 END,
+    x.created = m.created_at.epochMillis, x.expires = m.expires_at,
+    x.begins = coalesce(m.valid_from.epochMillis, -62135596800000),
+    x.ends = coalesce(m.valid_until.epochMillis, 4102444800000)
+}
+CALL (m, row) {
+  MATCH (c:Chunk)-[:OF]->(m)
+  SET c += row.chunk_properties
+};
 
 // name: replace_chunks
 // Give memories new chunks; the old ones stay with the revision that they were made for, outside the index.
@@ -119,7 +128,8 @@ CALL (m) {
 FOREACH (chunk IN row.chunks | CREATE (c:Chunk)-[:OF]->(m) SET c = chunk);
 
 // name: set_mentions
-// Let memories mention exactly the given entities; rows are sorted by entity, so writers wait in turn.
+// Let memories mention exactly the given entities; rows are sorted by entity, so writers wait in turn. Each mention
+// repeats what cards choose by, because reading it from ten thousand memories of a hub would take too long.
 // parameters: space_keys, space_rows
 CALL () {
   UNWIND $space_keys AS key
@@ -136,7 +146,11 @@ FOREACH (_ IN CASE
 )
 WITH e, row
 MATCH (m:Memory {key: row.memory})
-MERGE (m)-[:MENTIONS]->(e);
+MERGE (m)-[x:MENTIONS]->(e)
+SET x.space = m.space, x.status = m.status, x.weight = m.importance + CASE WHEN m.pinned THEN 1000 ELSE 0 END,
+  x.created = m.created_at.epochMillis, x.expires = m.expires_at,
+  x.begins = coalesce(m.valid_from.epochMillis, -62135596800000),
+  x.ends = coalesce(m.valid_until.epochMillis, 4102444800000);
 
 // name: save_revisions
 // Keep earlier versions of memories.

@@ -3,10 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
+from itertools import accumulate
 from pathlib import Path
 
 from graphmem.errors import Forbidden, GraphmemError, PolicyRefused
 from graphmem.gateway.answers import answer_text, is_stored, memory_keys, report_from
+from graphmem.gateway.combining import Combiner
 from graphmem.gateway.decide import Item, decide, selection_for
 from graphmem.gateway.edges import DrawnEdge, EdgeRequest, decide_edge, decide_removal, edge_selection
 from graphmem.gateway.indexing import index_entry
@@ -25,8 +27,11 @@ from graphmem.store.connection import Connection, Transaction
 from graphmem.store.idempotency import lock_answer, save_answer
 from graphmem.store.memories import memories_by_key
 from graphmem.store.spaces import SpacePolicies
-from graphmem.store.traces import save_trace
+from graphmem.store.traces import save_trace, save_traces
 from graphmem.store.writes import Enrichment, apply_decision, read_state
+
+_COMBINED_ITEMS_MAX = 16  # items of a request that shares its transaction
+_COMBINED_JOBS_MAX = 32
 
 Decide = Callable[[GraphState], Decision]
 
@@ -64,6 +69,7 @@ class Gateway:
         self._clock = clock
         self._ids = ids
         self._policy = policy
+        self._combiner = Combiner(self._store_together, jobs_max=_COMBINED_JOBS_MAX)
         self._preparation = Preparation(
             embedder=embedder,
             ids=ids,
@@ -124,6 +130,55 @@ class Gateway:
         *,
         atomic: bool = False,
         idempotency: IdempotencyKey | None = None,
+    ) -> WriteReport:
+        """Store what was prepared; a few items share a transaction with those of other callers."""
+        if not atomic and idempotency is None and len(prepared.items) <= _COMBINED_ITEMS_MAX:
+            return self._combiner.submit((prepared, caller))
+        return self._store_alone(prepared, caller, atomic=atomic, idempotency=idempotency)
+
+    def _store_together(self, jobs: Sequence[tuple[Prepared, Caller]]) -> list[WriteReport]:
+        """Decide and apply what several callers sent, in one transaction; each gets its own report and trace."""
+        now = self._clock.now()
+        starts = [*accumulate((len(prepared.items) for prepared, _ in jobs), initial=0)]
+        items = [
+            replace(item, index=start + number)
+            for (prepared, _), start in zip(jobs, starts, strict=False)
+            for number, item in enumerate(prepared.items)
+        ]
+        vectors = {
+            start + number: prepared.vectors[item.index]
+            for (prepared, _), start in zip(jobs, starts, strict=False)
+            for number, item in enumerate(prepared.items)
+            if item.index in prepared.vectors
+        }
+        trace_ids = [self._ids.new("trace") for _ in jobs]
+
+        def work(transaction: Transaction) -> list[WriteReport]:
+            decision = self._decide_and_apply(
+                transaction,
+                selection_for(items),
+                lambda state: decide(state, items, policy=self._policy, now=now),
+                vectors,
+            )
+            reports = []
+            for (prepared, _), start, trace_id in zip(jobs, starts, trace_ids, strict=False):
+                own = decision.results[start : start + len(prepared.items)]
+                stored = [replace(result, index=item.index) for result, item in zip(own, prepared.items, strict=True)]
+                results = tuple(sorted((*stored, *prepared.refused), key=lambda result: result.index))
+                reports.append(WriteReport(results=results, trace_id=trace_id))
+            save_traces(
+                transaction,
+                [
+                    _trace(report.trace_id, now, caller, prepared.items, report.results)
+                    for (prepared, caller), report in zip(jobs, reports, strict=True)
+                ],
+            )
+            return reports
+
+        return self._connection.write(work)
+
+    def _store_alone(
+        self, prepared: Prepared, caller: Caller, *, atomic: bool, idempotency: IdempotencyKey | None
     ) -> WriteReport:
         now = self._clock.now()
         trace_id = self._ids.new("trace")

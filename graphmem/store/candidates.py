@@ -186,13 +186,13 @@ class Candidates:
             "spaces": _two(search.spaces),
             "statuses": _two(search.statuses),
             "now": search.now_ms,
-            "begins_by": search.begins_by,
-            "ends_after": search.ends_after,
             "importance": numbers.importance,
             "card_rows": numbers.rows,
         }
         if search.known_at:
-            parameters["known_at"] = search.known_at
+            parameters |= {"begins_by": search.begins_by, "ends_after": search.ends_after, "known_at": search.known_at}
+        else:
+            parameters |= search.within_index()
         query = "recall.cards_known_at" if search.known_at else "recall.cards"
         row = self._connection.fetch(query, **parameters)[0]
         return FollowUp(

@@ -26,6 +26,11 @@ def save_trace(transaction: Transaction, trace: TraceRecord) -> None:
     transaction.run("traces.save", **_values(trace))
 
 
+def save_traces(transaction: Transaction, traces: Sequence[TraceRecord]) -> None:
+    """Keep the traces of several writes within their one transaction."""
+    transaction.run("traces.save_many", traces=[_values(trace) for trace in traces])
+
+
 class Traces:
     """Reads traces, and forgets old ones."""
 

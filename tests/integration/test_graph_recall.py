@@ -4,6 +4,7 @@ import pytest
 from builders import a_request
 
 from graphmem.model.entity import EntityRef
+from graphmem.model.memory import Status
 from graphmem.recall.planner import Plan
 from graphmem.recall.request import Mode, RankerName
 
@@ -39,7 +40,8 @@ def test_a_card_holds_nothing_of_another_space_or_status_or_of_the_results(house
     write(house, "Ada plays chess.", ADA, importance=90)
     gone = write(house, "Ada is archived.", ADA, importance=90)
     write(house, "Ada of Bob.", ADA, space="user:bob", importance=90)
-    house.rows("MATCH (m:Memory {uid: $uid}) WHERE m.space STARTS WITH $tenant SET m.status = 'archived'", uid=gone)
+    memory = house.graphmem.memories.by_uid(house.caller.tenant, gone)[0]
+    house.graphmem.gateway.change_status(memory, Status.ARCHIVED, None, caller=house.caller)
 
     assert () == house.recall("chess", limit=1, cards=True).cards
 
