@@ -20,7 +20,7 @@ from graphmem.store.spaces import SpaceCounts
 
 blueprint = JsonBlueprint("spaces", __name__, url_prefix="/v1/spaces", description="The walls")
 
-_ROUNDS_MAX = 20  # pages that are read to fill one, where a pattern fits few of them
+_AT_ONCE = 200
 
 
 class SpaceListQuery(RequestSchema):
@@ -82,19 +82,13 @@ def listing(query: dict[str, Any]) -> Response:
     limit: int = query["limit"]
     behind = decoded(query["cursor"]) if query["cursor"] else ""
     prefixes = sorted({f"{g.caller.tenant}/{pattern.partition('*')[0]}" for pattern in g.caller.spaces})
-    shown: list[SpaceCounts] = []
-    is_last = False
-    for _ in range(_ROUNDS_MAX):
-        page = service().spaces.page(prefixes, limit=limit, behind=behind)
-        for counts in page:
-            if len(shown) < limit:
-                behind = counts.space.key
-                shown += [counts] if g.caller.may_see(counts.space) else []
-        is_last = len(page) < limit and (not page or page[-1].space.key == behind)
-        if is_last or len(shown) == limit:
-            break
-    items = [_view(counts) for counts in shown]
-    return jsonify(items=items, total=len(items), next_cursor=None if is_last else encoded(behind))
+    visible: list[SpaceCounts] = []
+    while len(visible) <= limit and (page := service().spaces.page(prefixes, limit=_AT_ONCE, behind=behind)):
+        visible += [counts for counts in page if g.caller.may_see(counts.space)]
+        behind = page[-1].space.key
+    shown = visible[:limit]
+    more = encoded(shown[-1].space.key) if len(visible) > limit else None  # never the name of one that is not shown
+    return jsonify(items=[_view(counts) for counts in shown], total=len(shown), next_cursor=more)
 
 
 @blueprint.route("/policy")

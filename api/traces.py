@@ -77,7 +77,7 @@ def why(query: dict[str, Any], trace_id: str, uid: str) -> Response:
 
 def _found(trace_id: str) -> TraceRecord:
     found = service().explainer.trace(g.caller.tenant, trace_id)
-    if found is None or not all(g.caller.may_see(space_from_key(key)) for key in found.spaces):
+    if found is None or not found.spaces or not all(g.caller.may_see(space_from_key(key)) for key in found.spaces):
         raise NotFound
     return found
 

@@ -29,3 +29,12 @@ WHERE r.replaced_at > $moment
 RETURN r.memory AS memory
 ORDER BY r.version
 LIMIT 1;
+
+// name: last_active
+// The last earlier version in which a memory was active.
+// parameters: space_key
+MATCH (:Memory {key: $space_key})-[:HAS_REVISION]->(r:Revision)
+WHERE r.status = 'active'
+RETURN r.memory AS memory
+ORDER BY r.version DESC
+LIMIT 1;

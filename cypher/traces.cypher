@@ -7,11 +7,11 @@ CREATE (:Trace {
 });
 
 // name: save_many
-// Keep the traces of several recalls.
+// Keep the traces of several writes or recalls; one that is there already stays as it is.
 // parameters: traces
 UNWIND $traces AS trace
-CREATE (t:Trace)
-SET t = trace;
+MERGE (t:Trace {uid: trace.uid})
+  ON CREATE SET t = trace;
 
 // name: count_recalls
 // Count how often memories were recalled, in the order of their keys; the lock is taken before the count is read.

@@ -130,10 +130,11 @@ FOREACH (chunk IN row.chunks | CREATE (c:Chunk)-[:OF]->(m) SET c = chunk);
 // name: set_mentions
 // Let memories mention exactly the given entities; rows are sorted by entity, so writers wait in turn. Each mention
 // repeats what cards choose by, because reading it from ten thousand memories of a hub would take too long.
-// parameters: space_keys, space_rows
+// parameters: space_rows, wanted
 CALL () {
-  UNWIND $space_keys AS key
-  MATCH (m:Memory {key: key})-[old:MENTIONS]->(:Entity)
+  UNWIND $wanted AS memory
+  MATCH (m:Memory {key: memory.key})-[old:MENTIONS]->(e:Entity)
+  WHERE NOT e.key IN memory.entities
   DELETE old
 }
 UNWIND $space_rows AS row
@@ -145,6 +146,9 @@ FOREACH (_ IN CASE
   END | SET e.aliases = aliases + row.said
 )
 WITH e, row
+MATCH (e)-[:MERGED_INTO*0..20]->(stands:Entity)
+WHERE NOT EXISTS { (stands)-[:MERGED_INTO]->(:Entity) }
+WITH stands AS e, row
 MATCH (m:Memory {key: row.memory})
 MERGE (m)-[x:MENTIONS]->(e)
 SET x.space = m.space, x.status = m.status, x.weight = m.importance + CASE WHEN m.pinned THEN 1000 ELSE 0 END,

@@ -23,7 +23,8 @@ class EdgeTypeField(fields.Field[EdgeType]):
             raise ValidationError(str(error)) from error
 
 
-def _check_uid(uid: str) -> None:
+def check_uid(uid: str) -> None:
+    """Refuse what cannot be a uid."""
     if not is_uid(uid):
         message = "Must be 1 to 128 of A-Z a-z 0-9 . _ - :"
         raise ValidationError(message)
@@ -33,13 +34,13 @@ class EdgeBody(RequestSchema):
     """An edge to be drawn, or revised where one of the same ends and type is there."""
 
     space = fields.String(required=True, metadata={"example": "user:ada"})
-    from_uid = fields.String(required=True, data_key="from", validate=_check_uid)
-    to_uid = fields.String(required=True, data_key="to", validate=_check_uid)
+    from_uid = fields.String(required=True, data_key="from", validate=check_uid)
+    to_uid = fields.String(required=True, data_key="to", validate=check_uid)
     type = EdgeTypeField(required=True, metadata={"enum": list(EdgeType), "example": "RELATED_TO"})
     weight = Number(load_default=1.0, validate=validate.Range(0, 1, error="Must be a number from 0 to 1."))
     reason = Text(load_default=None, allow_none=True, validate=validate.Length(1, 500))
     link_type = Text(load_default=None, allow_none=True, validate=validate.Length(1, 64))
-    uid = fields.String(load_default=None, allow_none=True, validate=_check_uid)
+    uid = fields.String(load_default=None, allow_none=True, validate=check_uid)
 
 
 class EdgeListQuery(RequestSchema):
@@ -47,7 +48,7 @@ class EdgeListQuery(RequestSchema):
 
     space = fields.List(fields.String(), required=True, validate=validate.Length(1, 8))
     type = fields.List(EdgeTypeField(metadata={"enum": list(EdgeType)}), load_default=list)
-    memory = fields.String(load_default=None, validate=_check_uid)
+    memory = fields.String(load_default=None, validate=check_uid)
     limit = fields.Integer(load_default=50, validate=validate.Range(1, 200))
     cursor = fields.String(load_default=None)
 

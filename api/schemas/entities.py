@@ -5,6 +5,7 @@ from typing import Any
 from marshmallow import Schema, fields, validate
 
 from api.schemas.common import EntityField, RequestSchema, Text, UtcDateTime, iso
+from api.schemas.edges import check_uid
 from api.schemas.recall import CardFactAnswer
 from graphmem.model.entity import EntityType
 from graphmem.model.entity_change import ChangeKind, EntityChange
@@ -55,7 +56,7 @@ class SplitBody(RequestSchema):
     space = fields.String(required=True, metadata={"example": "user:ada"})
     into = EntityField(required=True, metadata=_KEY)
     memories = fields.List(
-        fields.String(),
+        fields.String(validate=check_uid),
         required=True,
         validate=validate.Length(1, 500),
         metadata={"description": "uids of memories of the space that mention it"},

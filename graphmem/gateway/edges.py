@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from graphmem.errors import InvalidInput, NotFound
+from graphmem.errors import Conflict, InvalidInput, NotFound
 from graphmem.gateway.draft import Draft
 from graphmem.model.edge import Edge, EdgeType
-from graphmem.model.memory import memory_key
+from graphmem.model.memory import Status, memory_key
 from graphmem.model.space import Space
 from graphmem.model.state import Decision, EdgeKey, GraphState, Selection
 
@@ -50,6 +50,7 @@ def decide_edge(state: GraphState, request: EdgeRequest, *, now: datetime) -> De
 
     Raises:
         InvalidInput: an end is not there, or both are the same.
+        Conflict: a memory that is not current would update one that is.
     """
     start, _, end = request.place
     missing = {
@@ -62,7 +63,12 @@ def decide_edge(state: GraphState, request: EdgeRequest, *, now: datetime) -> De
     if missing:
         raise InvalidInput(missing)
     draft = Draft(before=state, now=now)
-    if request.type is EdgeType.UPDATES and request.place not in state.edges:
+    if request.type is EdgeType.UPDATES and state.memories[end].status is Status.ACTIVE:
+        if state.memories[start].status is not Status.ACTIVE:
+            message = (
+                f"The memory {request.from_uid} is {state.memories[start].status}: it cannot update a current one."
+            )
+            raise Conflict(message)
         draft.supersede(state.memories[start], state.memories[end])
     edge = draft.draw(
         draft.memories[start],

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graphmem.errors import Conflict, Forbidden, InvalidInput, NotFound
+from graphmem.gateway.validation import NOT_STORABLE
 from graphmem.model.caller import Caller, Role
 from graphmem.model.entity import EntityRef, digits_differ, entity_key, likeness
 from graphmem.model.entity_change import ChangeKind, EntityChange, EntityState
@@ -24,10 +25,11 @@ from graphmem.store.entities import (
     shared_mentions,
 )
 from graphmem.store.traces import save_trace
-from graphmem.text.normalise import normalise
+from graphmem.text.normalise import is_storable, normalise
 
 _ALIASES_MAX = 32
 _LABEL_MAX_CHARS = WritePolicy().label_max_chars
+_NAME_MAX_CHARS = WritePolicy().name_max_chars
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -199,6 +201,8 @@ def _curated(space: Space, caller: Caller) -> Space:
 
 
 def _key(text: str, field: str = "key") -> str:
+    if not is_storable(text) or len(text) > _NAME_MAX_CHARS:
+        raise InvalidInput({field: [f"Must be at most {_NAME_MAX_CHARS} characters without NUL or lone surrogates."]})
     try:
         return entity_key(text)
     except ValueError as error:
@@ -206,6 +210,8 @@ def _key(text: str, field: str = "key") -> str:
 
 
 def _label(text: str | None) -> str | None:
+    if text is not None and not is_storable(text):
+        raise InvalidInput({"into.label": [NOT_STORABLE]})
     label = normalise(text) if text is not None else None
     if label is not None and not 1 <= len(label) <= _LABEL_MAX_CHARS:
         raise InvalidInput({"into.label": [f"Must be 1 to {_LABEL_MAX_CHARS} characters."]})

@@ -6,10 +6,10 @@ from datetime import datetime
 from itertools import accumulate
 from pathlib import Path
 
-from graphmem.errors import Forbidden, GraphmemError, PolicyRefused
+from graphmem.errors import Conflict, Forbidden, GraphmemError, PolicyRefused
 from graphmem.gateway.answers import answer_text, is_stored, memory_keys, report_from
 from graphmem.gateway.combining import Combiner
-from graphmem.gateway.decide import Item, decide, selection_for
+from graphmem.gateway.decide import decide, selection_for
 from graphmem.gateway.edges import DrawnEdge, EdgeRequest, decide_edge, decide_removal, edge_selection
 from graphmem.gateway.indexing import index_entry
 from graphmem.gateway.preparation import Preparation, Prepared
@@ -24,6 +24,8 @@ from graphmem.model.trace import TraceKind, TraceRecord
 from graphmem.model.writing import IdempotencyKey, Outcome, WriteReport, WriteRequest, WriteResult
 from graphmem.ports import Clock, Embedder, IdSource, Vector
 from graphmem.store.connection import Connection, Transaction
+from graphmem.store.edges import Edges
+from graphmem.store.history import Histories
 from graphmem.store.idempotency import lock_answer, save_answer
 from graphmem.store.memories import memories_by_key
 from graphmem.store.spaces import SpacePolicies
@@ -69,6 +71,8 @@ class Gateway:
         self._clock = clock
         self._ids = ids
         self._policy = policy
+        self._histories = Histories(connection)
+        self._edges = Edges(connection)
         self._combiner = Combiner(self._store_together, jobs_max=_COMBINED_JOBS_MAX)
         self._preparation = Preparation(
             embedder=embedder,
@@ -169,7 +173,7 @@ class Gateway:
             save_traces(
                 transaction,
                 [
-                    _trace(report.trace_id, now, caller, prepared.items, report.results)
+                    _trace(report.trace_id, now, caller, prepared, report.results)
                     for (prepared, caller), report in zip(jobs, reports, strict=True)
                 ],
             )
@@ -195,7 +199,7 @@ class Gateway:
             )
             results = tuple(sorted((*decision.results, *prepared.refused), key=lambda result: result.index))
             report = WriteReport(results=results, trace_id=trace_id)
-            save_trace(transaction, _trace(trace_id, now, caller, prepared.items, results))
+            save_trace(transaction, _trace(trace_id, now, caller, prepared, results))
             if idempotency and is_stored(results):
                 save_answer(transaction, idempotency, answer_text(report))
             return report
@@ -222,7 +226,14 @@ class Gateway:
         """
         self._authorise(caller, memory.space)
         trace_id, now = self._ids.new("trace"), self._clock.now()
-        change = StatusChange(key=memory.key, status=status, reason=reason, expected_version=expected_version)
+        is_superseded = status is Status.ACTIVE and memory.status is Status.SUPERSEDED
+        change = StatusChange(
+            key=memory.key,
+            status=status,
+            reason=reason,
+            expected_version=expected_version,
+            before=self._histories.last_active(memory) if is_superseded else None,
+        )
         decision = self.run(
             status_selection(memory),
             lambda state: decide_status(state, change, now=now),
@@ -241,6 +252,9 @@ class Gateway:
             InvalidInput: an end is not there, or both are the same.
         """
         self._authorise(caller, request.space)
+        if request.uid and self._is_taken(request.uid, request):
+            message = f"Another edge of this space has the uid {request.uid}."
+            raise Conflict(message)
         trace_id, now = self._ids.new("trace"), self._clock.now()
         decision = self.run(
             edge_selection(request),
@@ -272,6 +286,12 @@ class Gateway:
             trace_id=trace_id,
         )
         return trace_id
+
+    def _is_taken(self, uid: str, request: EdgeRequest) -> bool:
+        """Whether an edge elsewhere in the space has that uid."""
+        ends = (request.from_uid, request.type, request.to_uid)
+        found = self._edges.by_uid(request.space.tenant, uid)
+        return any(space == request.space and (e.from_uid, e.type, e.to_uid) != ends for space, e in found)
 
     def _authorise(self, caller: Caller, space: Space) -> None:
         if not caller.may(Role.WRITER, space):
@@ -340,19 +360,17 @@ class Gateway:
         results = tuple(rejected[index] for index in sorted(rejected))
         trace_id = self._ids.new("trace")
         if any(isinstance(result.error, PolicyRefused) for result in results):
-            trace = _trace(trace_id, self._clock.now(), caller, prepared.items, results)
+            trace = _trace(trace_id, self._clock.now(), caller, prepared, results)
             self._connection.write(lambda transaction: save_trace(transaction, trace))
         return WriteReport(results=results, trace_id=trace_id)
 
 
-def _trace(
-    uid: str, now: datetime, caller: Caller, items: Sequence[Item], results: Sequence[WriteResult]
-) -> TraceRecord:
+def _trace(uid: str, now: datetime, caller: Caller, prepared: Prepared, results: Sequence[WriteResult]) -> TraceRecord:
     return TraceRecord(
         uid=uid,
         kind=TraceKind.WRITE,
         tenant=caller.tenant,
-        spaces=tuple(sorted({item.space.key for item in items})),
+        spaces=prepared.spaces,
         key_id=caller.key_id,
         created_at=now,
         events=[_event(result) for result in results],

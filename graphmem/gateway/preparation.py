@@ -3,6 +3,7 @@
 import logging
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -36,6 +37,7 @@ class Prepared:
 
     items: tuple[Item, ...]
     refused: tuple[WriteResult, ...]
+    spaces: tuple[str, ...]  # keys of all spaces that the requests name, also the refused ones
     vectors: Mapping[int, Sequence[Vector]] = field(default_factory=dict)
 
 
@@ -61,7 +63,8 @@ class Preparation:
                 items.append(replace(item, is_correction=are_corrections))
             except GraphmemError as error:
                 refused.append(WriteResult(index=index, outcome=Outcome.REFUSED, error=error))
-        return Prepared(items=tuple(items), refused=tuple(refused))
+        named = [request.space for request in requests if isinstance(request, WriteRequest)]
+        return Prepared(items=tuple(items), refused=tuple(refused), spaces=_keys(named, caller))
 
     def embed(self, prepared: Prepared) -> Prepared:
         """Vectors for all items that bring none; without a model they are stored to be embedded later."""
@@ -113,6 +116,15 @@ class Preparation:
             return {"embedding": [f"Must have {self.embedder.dimensions} numbers, has {len(vector)}."]}
         length = math.hypot(*vector)  # nan or infinite when a number is, 0 when all are
         return {} if math.isfinite(length) and length > 0 else {"embedding": ["Must be finite numbers, not all zero."]}
+
+
+def _keys(names: Sequence[str], caller: Caller) -> tuple[str, ...]:
+    """The keys of the spaces of some names, as far as these are valid."""
+    keys = set()
+    for name in names:
+        with suppress(ValueError):
+            keys.add(parse_space(name, tenant=caller.tenant).key)
+    return tuple(sorted(keys))
 
 
 def _wrong_path(source: Source, roots: Sequence[Path]) -> str | None:

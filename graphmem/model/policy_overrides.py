@@ -1,6 +1,5 @@
 """Policy overrides: single numbers of the policy, set in the file for all spaces or for one space."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
@@ -15,6 +14,19 @@ _CHANGEABLE = (
 )
 _NEVER_ZERO = {"half_life_days", "age_days", "access_divisor", "seeds", "rows"}
 _NUMBER_MAX = 1_000_000
+_MOST = {  # what makes work
+    "seeds": 100,
+    "hub": 1_000,
+    "candidates": 500,
+    "rows": 500,
+    "cards": 50,
+    "facts": 50,
+    "entities_used": 16,
+    "vector_candidates": 500,
+    "text_candidates": 500,
+    "minimal_limit": 200,
+    "full_limit": 200,
+}
 
 
 def policy_values(policy: Policy) -> dict[str, Any]:
@@ -61,10 +73,11 @@ def _flat(part: Any, prefix: str) -> list[tuple[str, Any]]:  # noqa: ANN401 - an
 def _problem(name: str, default: object, value: object) -> str | None:
     if isinstance(default, bool):
         return None if isinstance(value, bool) else "Must be true or false."
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or value != value:  # noqa: PLR0124 - not a number
         return "Must be a number."
+    most = _MOST.get(name, _NUMBER_MAX)
+    if not 0 <= value <= most or (value == 0 and name in _NEVER_ZERO):
+        return f"Must be {'above' if name in _NEVER_ZERO else 'at least'} 0 and at most {most:,}."
     if isinstance(default, int) and value != int(value):
         return "Must be an integer."
-    if not 0 <= value <= _NUMBER_MAX or (value == 0 and name in _NEVER_ZERO):
-        return f"Must be {'above' if name in _NEVER_ZERO else 'at least'} 0 and at most {_NUMBER_MAX:,}."
     return None

@@ -7,7 +7,7 @@ from graphmem.model.memory import MemoryType, Status
 from graphmem.model.policy import RecallPolicy
 from graphmem.model.source import CapturedBy
 from graphmem.model.space import Space
-from graphmem.model.tokens import epoch_ms
+from graphmem.model.tokens import ends_after_ms, epoch_ms
 from graphmem.ports import Vector
 from graphmem.recall.query_text import Facets, Moments, query_text
 from graphmem.recall.request import RankerName, RecallRequest
@@ -63,6 +63,7 @@ def search_of(
         begins_by=begins_by,
         ends_after=ends_after,
         known_at=request.known_at,
+        card_statuses=[Status.ACTIVE.value, *([Status.SUPERSEDED.value] if request.as_of else [])],
         seeds=policy.graph.seeds if request.graph else 0,
         hub=policy.graph.hub,
         graph_limit=policy.graph.candidates,
@@ -84,7 +85,7 @@ def _moments(request: RecallRequest, now: datetime, begins_by: datetime, ends_af
     """The same for the words; those of a past version are compared in the graph, not in the index."""
     if request.known_at:
         return Moments(now=epoch_ms(now))
-    return Moments(now=epoch_ms(now), begins_by=epoch_ms(begins_by), ends_after=epoch_ms(ends_after))
+    return Moments(now=epoch_ms(now), begins_by=epoch_ms(begins_by), ends_after=ends_after_ms(ends_after))
 
 
 def _indexed_statuses(request: RecallRequest) -> Sequence[Status]:

@@ -90,6 +90,8 @@ def why(trace: TraceRecord, memory: Memory, before: Memory | None) -> Why:
     for rank, (space, uid, score) in enumerate(events, start=1):
         if (space, uid) == (number, memory.uid):
             return _of_candidate(request, rank, score)
+    if memory.status is Status.RETRACTED and memory.status_at and memory.status_at <= trace.created_at:
+        return Why(reason=Reason.RETRACTED, detail={"status_reason": memory.status_reason})
     return _of_absent(request, trace.created_at, before)
 
 

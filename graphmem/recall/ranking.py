@@ -21,7 +21,8 @@ def ranked(
     candidates = [_candidate(row, harvest) for row in harvest.found]
     if ranker is RankerName.FUSED:
         return fused(candidates, policy.fused, with_graph=request.graph)
-    places = request.candidates_vector or max(policy.rrf.vector_candidates, request.limit)
+    numbers = policy.blend if ranker is RankerName.BLEND else policy.rrf
+    places = request.candidates_vector or max(numbers.vector_candidates, request.limit)
     candidates = list(_within(candidates, places, search.text_limit))
     match ranker:
         case RankerName.BLEND:

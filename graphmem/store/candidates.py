@@ -8,7 +8,7 @@ from typing import Any
 
 from graphmem.model.edge import Edge
 from graphmem.model.memory import Memory
-from graphmem.model.tokens import epoch_ms
+from graphmem.model.tokens import ends_after_ms, epoch_ms
 from graphmem.ports import Vector
 from graphmem.store.connection import Connection
 from graphmem.store.mapping import edge_from_row, memory_from_node, memory_from_revision
@@ -52,6 +52,7 @@ class Search:
     payload: int
     begins_by: datetime  # what is recalled had begun to be true by then
     ends_after: datetime  # and was still true then
+    card_statuses: Sequence[str] = ("active",)
     known_at: datetime | None = None
     seeds: int = 0  # how many of the best candidates the graph arm goes on from
     hub: int = 0  # what has more edges or mentions leads nowhere
@@ -82,7 +83,7 @@ class Search:
 
     def within_index(self) -> dict[str, Any]:
         """The interval as the vector index knows it."""
-        return {"begins_by_ms": epoch_ms(self.begins_by), "ends_after_ms": epoch_ms(self.ends_after)}
+        return {"begins_by_ms": epoch_ms(self.begins_by), "ends_after_ms": ends_after_ms(self.ends_after)}
 
     def graph(self) -> dict[str, Any]:
         """The parameters of the graph arm."""
@@ -184,7 +185,7 @@ class Candidates:
             "keys": _eleven(keys),
             "space_keys": _eleven(missing),
             "spaces": _two(search.spaces),
-            "statuses": _two(search.statuses),
+            "statuses": _two(search.card_statuses),
             "now": search.now_ms,
             "importance": numbers.importance,
             "card_rows": numbers.rows,
@@ -262,8 +263,8 @@ def _found(values: Sequence[Any], contested: Container[str]) -> Found:
 
 def _edges(rows: Sequence[Sequence[Any]]) -> tuple[Edge, ...]:
     """Each edge once, in a total order; both of its ends may have brought it."""
-    edges = {row[1]: edge_from_row(row[1:]) for row in rows}
-    return tuple(edges[uid] for uid in sorted(edges))
+    edges = {(row[0].partition("|")[0], row[1] or ""): edge_from_row(row[1:]) for row in rows}
+    return tuple(edges[place] for place in sorted(edges))
 
 
 def _eleven(values: Sequence[str]) -> list[str]:

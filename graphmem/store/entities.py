@@ -9,7 +9,7 @@ from typing import Any
 from graphmem.model.entity import EntityRef, EntityType, label_from_key
 from graphmem.model.entity_change import EntityChange, EntityState
 from graphmem.model.space import Space
-from graphmem.model.tokens import epoch_ms, facet_token
+from graphmem.model.tokens import ends_after_ms, epoch_ms, facet_token
 from graphmem.store.candidates import CardFact
 from graphmem.store.connection import Connection, Transaction
 from graphmem.store.mapping import entity_change_from_node
@@ -131,7 +131,7 @@ class Entities:
             times = {"begins_by": begins, "ends_after": ends, "known_at": question.known_at}
             rows = self._connection.fetch("entities.card_known_at", **parameters, **times)
         else:
-            times_ms = {"begins_by": epoch_ms(begins), "ends_after": epoch_ms(ends)}
+            times_ms = {"begins_by": epoch_ms(begins), "ends_after": ends_after_ms(ends)}
             rows = self._connection.fetch("entities.card", **parameters, **times_ms)
         rows = [row for row in rows if row["mentions"]]
         if not rows:

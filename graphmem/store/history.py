@@ -50,6 +50,11 @@ class Histories:
 
         return self._connection.read(work)
 
+    def last_active(self, memory: Memory) -> Memory | None:
+        """What a memory last was while it was active, before its present version; None if that is not known."""
+        rows = self._connection.fetch("history.last_active", space_key=memory.key)
+        return memory_from_revision(rows[0]["memory"]) if rows else None
+
     def version_at(self, memory: Memory, moment: datetime) -> Memory | None:
         """The version of a memory that was in force at a moment; None before it was first recorded."""
         if memory.created_at > moment:

@@ -21,6 +21,7 @@ Properties = dict[str, Any]
 Stored = Mapping[str, Any]  # a node or its properties
 Described = Mapping[str, Any]  # name of a property → neomodel's object for it
 
+_UNKNOWN = datetime(1970, 1, 1, tzinfo=UTC)
 _TIMES = "created_at updated_at status_at occurred_at valid_from valid_until expires_at last_recalled_at".split()
 _MEMORY: Described = MemoryNode.defined_properties(aliases=False, rels=False)
 _API_KEY: Described = ApiKeyNode.defined_properties(aliases=False, rels=False)
@@ -122,15 +123,18 @@ def memory_properties(memory: Memory) -> Properties:
 
 
 def edge_from_row(row: Sequence[Any]) -> Edge:
-    """The edge of a row: uid, uids of its ends, type, weight, time as text, reason, native type."""
+    """The edge of a row: uid, uids of its ends, type, weight, time as text, reason, native type.
+
+    One that was drawn by hand may lack some of it.
+    """
     uid, from_uid, to_uid, edge_type, weight, created_at, reason, link_type = row
     return Edge(
-        uid=uid,
+        uid=uid or "",
         from_uid=from_uid,
         to_uid=to_uid,
         type=EdgeType(edge_type) if edge_type in set(EdgeType) else LineageType(edge_type),
-        weight=weight,
-        created_at=datetime.fromisoformat(created_at).astimezone(UTC),
+        weight=1.0 if weight is None else weight,
+        created_at=datetime.fromisoformat(created_at).astimezone(UTC) if created_at else _UNKNOWN,
         reason=reason,
         link_type=link_type,
     )

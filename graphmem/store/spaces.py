@@ -8,6 +8,7 @@ from typing import Any
 
 from cachetools import TTLCache
 
+from graphmem.errors import StoreUnavailable
 from graphmem.model.policy import Policy
 from graphmem.model.policy_overrides import override_problems, with_overrides
 from graphmem.model.space import Space, space_from_key
@@ -50,6 +51,7 @@ class SpacePolicies:
         self._connection = connection
         self._base = base
         self._lock = threading.Lock()
+        self._last: Mapping[str, Mapping[str, Any]] | None = None
         self._cache: TTLCache[str, Mapping[str, Mapping[str, Any]]] = TTLCache(1, _CACHED_SECONDS)
 
     def of(self, space: Space) -> Policy:
@@ -76,10 +78,19 @@ class SpacePolicies:
 
     def _known(self) -> Mapping[str, Mapping[str, Any]]:
         with self._lock:
-            if "all" not in self._cache:
-                rows = self._connection.fetch("spaces.policies", limit=_POLICIES_MAX)
-                self._cache["all"] = {row["space"]: _sound(json.loads(row["policy"])) for row in rows}
-            return self._cache["all"]
+            if "all" in self._cache:
+                return self._cache["all"]
+        try:
+            rows = self._connection.fetch("spaces.policies", limit=_POLICIES_MAX)
+        except StoreUnavailable:
+            if self._last is None:
+                raise
+            known = self._last  # better than to wait again; the call itself will fail if the database stays away
+        else:
+            known = {row["space"]: _sound(json.loads(row["policy"])) for row in rows}
+        with self._lock:
+            self._cache["all"] = self._last = known
+        return known
 
 
 def _sound(overrides: Mapping[str, Any]) -> dict[str, Any]:

@@ -124,12 +124,18 @@ class Journal:
                 log.exception("traces of recalls could not be written")
 
     def _save(self, traces: Sequence[TraceRecord], counts: Mapping[str, int], last: Mapping[str, datetime]) -> None:
-        for start in range(0, len(traces), _BATCH):
-            self._connection.run("traces.save_many", traces=[_values(each) for each in traces[start : start + _BATCH]])
         keys = sorted(counts)
-        for start in range(0, len(keys), _BATCH):
-            rows = [{"key": key, "count": counts[key], "at": last[key]} for key in keys[start : start + _BATCH]]
-            self._connection.run("traces.count_recalls", space_rows=rows)
+        if not traces and not keys:
+            return
+
+        def work(transaction: Transaction) -> None:
+            for start in range(0, len(traces), _BATCH):
+                save_traces(transaction, traces[start : start + _BATCH])
+            for start in range(0, len(keys), _BATCH):
+                rows = [{"key": key, "count": counts[key], "at": last[key]} for key in keys[start : start + _BATCH]]
+                transaction.run("traces.count_recalls", space_rows=rows)
+
+        self._connection.write(work)
 
 
 def _values(trace: TraceRecord) -> dict[str, Any]:

@@ -241,7 +241,11 @@ def _set_mentions(transaction: Transaction, decision: Decision) -> None:
     rows = [_mention_row(memory, ref) for memory in mentioning for ref in memory.entities]
     transaction.run(
         "writes.set_mentions",
-        space_keys=sorted(memory.key for memory in decision.changed if memory.key in decision.mentioning),
+        wanted=[
+            {"key": memory.key, "entities": [_mention_row(memory, ref)["key"] for ref in memory.entities]}
+            for memory in decision.changed
+            if memory.key in decision.mentioning
+        ],
         space_rows=sorted(rows, key=lambda row: (row["key"], row["memory"])),
     )
 

@@ -228,3 +228,24 @@ def test_what_a_key_may_not_see_is_not_there(api, path):
     assert [404, 404] == [key.get(f"/v1/memories/{uid}/{path}").status_code for key in (stranger, neighbour)]
     assert 404 == patch(stranger, uid, {"importance": 1}).status_code
     assert 404 == stranger.post(f"/v1/memories/{uid}/retract", {}).status_code
+
+
+def test_a_memory_whose_update_was_withdrawn_is_true_again_when_it_is_restored(api):
+    old = add(api, "Ada drinks cola.")["uid"]
+    new = add(api, "Ada drinks tea.", updates=[old])["uid"]
+    edge = api.get(f"/v1/edges?space=user:ada&memory={old}").get_json()["items"][0]["uid"]
+    patch(api, new, {"valid_from": "2026-01-01T00:00:00Z"})
+    api.client.delete(f"/v1/edges/{edge}", headers={"X-API-Key": api.key})
+
+    restored = api.post(f"/v1/memories/{old}/restore", {}).get_json()["memory"]
+
+    assert ("active", None) == (restored["status"], restored["valid_until"])
+    assert "Ada drinks cola." in recalled(api, "cola")
+
+
+def test_a_restored_memory_is_true_as_long_as_it_was_said_to_be(api):
+    old = add(api, "Ada drinks cola.", valid_until="2027-01-01T00:00:00Z")["uid"]
+    new = add(api, "Ada drinks tea.", updates=[old])["uid"]
+    api.post(f"/v1/memories/{new}/retract", {})
+
+    assert "2027-01-01T00:00:00Z" == api.post(f"/v1/memories/{old}/restore", {}).get_json()["memory"]["valid_until"]

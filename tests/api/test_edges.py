@@ -190,3 +190,41 @@ def test_neighbours_stay_inside_the_space_even_where_an_edge_was_forged(four):
     assert [] == answer["entities"]
     assert ["RELATED_TO"] == [edge["type"] for edge in four.get("/v1/edges?space=user:ada").get_json()["items"]]
     assert 404 == delete(four, "forged").status_code
+
+
+def test_a_uid_names_one_edge_of_a_space(four):
+    draw(four, "a", "b", uid="mine")
+
+    assert 409 == draw(four, "a", "c", uid="mine").status_code
+    assert 200 == draw(four, "a", "b", uid="mine").status_code
+    assert 204 == delete(four, "mine").status_code
+
+
+def test_what_is_not_current_supersedes_nothing(four):
+    draw(four, "b", "a", type="UPDATES")
+
+    assert 409 == draw(four, "a", "b", type="UPDATES").status_code
+    assert "active" == four.get("/v1/memories/b").get_json()["status"]
+
+
+def test_updates_said_again_supersedes_what_was_restored(four):
+    draw(four, "b", "a", type="UPDATES")
+    four.post("/v1/memories/b/retract", {})
+    four.post("/v1/memories/a/restore", {})
+    four.post("/v1/memories/b/restore", {})
+
+    draw(four, "b", "a", type="UPDATES")
+
+    assert "superseded" == four.get("/v1/memories/a").get_json()["status"]
+
+
+def test_an_edge_that_was_drawn_by_hand_without_its_properties_breaks_nothing(four):
+    four.house.rows(
+        "MATCH (a:Memory {uid: 'a'}), (b:Memory {uid: 'b'})"
+        " WHERE a.space STARTS WITH $tenant AND b.space STARTS WITH $tenant CREATE (a)-[:RELATED_TO]->(b)"
+    )
+
+    assert ["b"] == around(four, "a")[0]
+    for path in ("/v1/edges?space=user:ada", "/v1/memories/a/history"):
+        assert 200 == four.get(path).status_code
+    assert 200 == four.post("/v1/recall", {"spaces": ["user:ada"], "query": "fact", "graph": True}).status_code

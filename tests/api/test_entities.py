@@ -292,3 +292,33 @@ def test_an_entity_that_only_another_persona_mentions_is_not_listed(api):
     listed = coach.get("/v1/entities?space=user:ada/coach").get_json()
     assert (["person:open"], 1) == ([item["key"] for item in listed["items"]], listed["total"])
     assert 404 == coach.get("/v1/entities/person:secret/card?space=user:ada/coach").status_code
+
+
+def test_an_entity_added_after_a_merge_does_not_keep_the_undo_from_the_others(api):
+    uid = add(api, "One.", JON)
+    add(api, "Two.", JOHN)
+    merge_id = merge(api, JON, JOHN).get_json()["merge_id"]
+    add(api, "One.", "place:rome")
+
+    undo(api, merge_id)
+
+    assert [JON, "place:rome"] == mentioned(api, uid)
+    assert {"One."} == recalled(api, entities=[JON])
+
+
+@pytest.mark.parametrize(
+    ("change", "path"),
+    [
+        ({"into": {"key": "person:x", "label": "\ud800x"}}, "into.label"),
+        ({"into": "person:" + "x" * 600}, "into"),
+        ({"memories": ["\ud800"]}, "memories.0"),
+    ],
+)
+def test_a_hostile_split_is_422(api, change, path):
+    uid = add(api, "One.", JOHN)
+
+    answer = api.post(
+        f"/v1/entities/{JOHN}/split", {"space": "user:ada", "into": "person:x", "memories": [uid]} | change
+    )
+
+    assert (422, [path]) == (answer.status_code, list(answer.get_json()["error"]["fields"]))

@@ -121,3 +121,28 @@ def test_a_list_is_as_of_its_time(api):
     assert ["Ada drinks tea."] == contents(f"&as_of={later}&known_at={later}")
     assert [] == contents("&known_at=2026-02-01T00:00:00Z")
     assert 422 == api.get("/v1/memories?space=user:ada&as_of=99999-01-01T00:00:00Z").status_code
+
+
+@pytest.mark.parametrize("value", [10**400, -1, 101])
+def test_a_number_that_would_make_endless_work_is_refused(api, value):
+    assert 422 == put(api, {"recall.graph.seeds": value}).status_code
+
+
+def test_a_policy_without_any_weight_breaks_no_recall(api):
+    add(api, "Tea.")
+    put(api, {"recall.fused.text_weight": 0, "recall.fused.vector_weight": 0})
+
+    assert 200 == api.post("/v1/recall", {"spaces": ["user:ada"], "query": "tea"}).status_code
+
+
+def test_the_cursor_of_spaces_names_only_what_the_key_may_read(api):
+    for number in range(4):
+        add(api, "One.", f"user:adam{number}")
+    add(api, "One.", "user:ada")
+    add(api, "One.", "user:ada/coach")
+    key = api.with_key(Role.READER, "user:ada")
+
+    page = key.get("/v1/spaces?limit=1").get_json()
+    assert ["user:ada"] == [item["space"] for item in page["items"]]
+    last = key.get(f"/v1/spaces?limit=1&cursor={page['next_cursor']}").get_json()
+    assert (["user:ada/coach"], None) == ([item["space"] for item in last["items"]], last["next_cursor"])

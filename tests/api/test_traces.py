@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from graphmem.errors import StoreUnavailable
 from graphmem.model.caller import Role
 from graphmem.store.traces import Journal
 
@@ -178,3 +179,42 @@ def test_old_traces_are_forgotten_by_the_job(api):
     assert 200 == api.get(f"/v1/traces/{old}").status_code
     assert runner.run("forget_traces").counts["forgotten"] >= 1
     assert [404, 200] == [api.get(f"/v1/traces/{uid}").status_code for uid in (old, new)]
+
+
+def test_a_refused_write_is_seen_only_by_who_may_see_its_space(api):
+    items = [{"space": "user:bob", "content": "password: hunter22hunter"}, {"space": "user:ada", "content": "Tea."}]
+    trace_id = api.post("/v1/memories/batch", {"items": items}).get_json()["trace_id"]
+
+    assert 404 == api.with_key(Role.ADMIN, "user:ada").get(f"/v1/traces/{trace_id}").status_code
+    assert ["user:ada", "user:bob"] == api.get(f"/v1/traces/{trace_id}").get_json()["spaces"]
+
+
+def test_what_was_retracted_since_is_said_so_also_for_a_past_time(api):
+    uid = add(api, "Tea.")
+    api.house.clock.advance(days=1)
+    api.post(f"/v1/memories/{uid}/retract", {})
+    api.house.clock.advance(days=1)
+
+    assert "retracted" == why(api, recall(api, known_at="2026-03-01T12:00:00Z")["trace_id"], uid)
+
+
+def test_a_flush_that_fails_loses_nothing_and_counts_nothing_twice(api, monkeypatch):
+    uid = add(api, "Ada likes tea.")
+    journal = api.house.graphmem.journal
+    journal.close()  # from here on it is flushed by hand
+    trace_id = recall(api)["trace_id"]
+    connection = api.house.graphmem.connection
+    write = connection.write
+
+    def failing(_work):
+        raise StoreUnavailable
+
+    monkeypatch.setattr(connection, "write", failing)
+    with pytest.raises(StoreUnavailable):
+        journal.flush()
+    monkeypatch.setattr(connection, "write", write)
+    recall(api)
+    journal.flush()
+
+    assert 2 == api.get(f"/v1/memories/{uid}").get_json()["recall_count"]
+    assert 200 == api.get(f"/v1/traces/{trace_id}").status_code

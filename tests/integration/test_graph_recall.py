@@ -163,3 +163,13 @@ def test_a_question_for_the_course_of_events_follows_the_graph(house):
 
     assert Plan.GRAPH_MODE == bundle.plan
     assert any(item.explanation.graph for item in bundle.items)
+
+
+def test_cards_show_only_what_is_current_also_when_the_recall_asks_for_more(house):
+    write(house, "Ada plays chess.", ADA)
+    old = write(house, "Ada works at the bank.", ADA, importance=90)
+    write(house, "Ada works at the zoo.", ADA, importance=90, updates=(old,))
+
+    cards = house.recall("chess", limit=1, cards=True, include_superseded=True, include_archived=True).cards
+
+    assert ["[person:ada]: Ada works at the zoo."] == [card.text for card in cards]

@@ -132,3 +132,11 @@ def test_cards_are_as_of_their_time_too(house):
     assert ["Ada works at the zoo."] == facts()
     assert ["Ada works at the bank."] == facts(as_of=start)
     assert ["Ada works at the bank."] == facts(known_at=start, as_of=start)
+
+
+def test_what_has_no_end_is_true_in_any_future(house):
+    house.write(a_request("Tea for ever."), a_request("Tea from now on.", valid_from=house.clock.now()))
+
+    for year in (2099, 2101, 9999):
+        moment = house.clock.now().replace(year=year)
+        assert 2 == len(house.contents("tea", as_of=moment))

@@ -12,7 +12,7 @@ def fused(candidates: Iterable[Candidate], policy: FusedPolicy, *, with_graph: b
     1 would be the first place in every arm with full confidence and no contradiction.
     """
     weights = policy.vector_weight + policy.text_weight + (policy.graph_weight if with_graph else 0.0)
-    return in_total_order([_score(candidate, policy, weights / (policy.k + 1)) for candidate in candidates])
+    return in_total_order([_score(candidate, policy, (weights or 1.0) / (policy.k + 1)) for candidate in candidates])
 
 
 def _score(candidate: Candidate, policy: FusedPolicy, best: float) -> Scored:
