@@ -73,7 +73,7 @@ def test_a_run_is_recorded_with_its_counts(house):
 
 def test_a_job_that_raises_is_recorded_and_its_lease_is_free_again(house):
     def boom(**_):
-        message = "boom"
+        message = "boom, with what was in the query"
         raise ValueError(message)
 
     runner = JobRunner(
@@ -84,8 +84,9 @@ def test_a_job_that_raises_is_recorded_and_its_lease_is_free_again(house):
         holder="test",
     )
 
-    assert "ValueError: boom" == runner.run("boom").error
-    assert "ValueError: boom" == runner.run("boom").error
+    # only the kind: the text of a driver error may hold a query with its parameters
+    assert "ValueError" == runner.run("boom").error
+    assert "ValueError" == runner.run("boom").error
 
 
 def test_one_process_at_a_time_runs_a_job(house):
