@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from functools import wraps
 from typing import Any
 
@@ -231,8 +232,8 @@ def add(settings: Settings, space: str, content: str, output: str) -> None:
 def recall(settings: Settings, space: str, query: str, limit: int, ranker: str | None, output: str) -> None:
     """Recall memories of a space."""
     request = RecallRequest(spaces=[space], query=query, limit=limit, ranker=RankerName(ranker) if ranker else None)
-    with database(settings) as connection:
-        bundle = _checked_service(settings, connection).recall.recall(request, caller=_operator())
+    with database(settings) as connection, closing(_checked_service(settings, connection)) as graphmem:
+        bundle = graphmem.recall.recall(request, caller=_operator())
     _show(
         [{"score": item.score, "uid": item.memory.uid, "content": item.memory.content} for item in bundle.items], output
     )

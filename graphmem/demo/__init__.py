@@ -1,6 +1,7 @@
 """The demo: a conversation of two people is added and eight questions are asked."""
 
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib import resources
@@ -55,8 +56,8 @@ def turns() -> Iterator[Turn]:
 
 def run_demo(settings: Settings, console: Console) -> None:
     """Add the conversation to the database, once, and ask the questions."""
-    with database(settings) as connection:
-        graphmem = build(settings, connection)
+    # closed before the database goes, so that its recalls are noted
+    with database(settings) as connection, closing(build(settings, connection)) as graphmem:
         apply_migrations(connection, embedder=graphmem.embedder, clock=SystemClock(), holder=process_name())
         caller = Caller(key_id="demo", tenant=FIRST_TENANT, role=Role.WRITER, spaces=(SPACE,))
         _add(graphmem, caller, console)
