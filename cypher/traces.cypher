@@ -1,11 +1,3 @@
-// name: save
-// Keep what one write or job did and why.
-// parameters: created_at, events, key_id, kind, query, request, spaces, tenant, uid
-CREATE (:Trace {
-  uid: $uid, kind: $kind, tenant: $tenant, spaces: $spaces, key_id: $key_id, created_at: $created_at, events: $events,
-  query: $query, request: $request
-});
-
 // name: save_many
 // Keep the traces of several writes or recalls; one that is there already stays as it is.
 // parameters: traces

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Generic, TypeVar
 
-from graphmem.errors import GraphmemError
+from graphmem.errors import StoreUnavailable
 
 Job = TypeVar("Job")
 Answer = TypeVar("Answer")
@@ -44,7 +44,8 @@ class Combiner(Generic[Job, Answer]):
         try:
             answers = self._run([job for job, _ in taken])
         except Exception as error:  # noqa: BLE001 - it is raised again, to the one that it belongs to
-            if len(taken) > 1 and not _is_of_the_store(error):
+            # a store that is away would hit every job alike: trying each alone would only make all wait longer
+            if len(taken) > 1 and not isinstance(error, StoreUnavailable):
                 for one in taken:
                     self._answer([one])
                 return
@@ -53,8 +54,3 @@ class Combiner(Generic[Job, Answer]):
             return
         for (_, future), answer in zip(taken, answers, strict=True):
             future.set_result(answer)
-
-
-def _is_of_the_store(error: Exception) -> bool:
-    """Whether it would hit every job alike: trying each alone would only make all wait longer."""
-    return isinstance(error, GraphmemError) and error.code == "store_unavailable"

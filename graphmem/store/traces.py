@@ -23,7 +23,7 @@ _BATCH = 500
 
 def save_trace(transaction: Transaction, trace: TraceRecord) -> None:
     """Keep the trace of a write within its transaction."""
-    transaction.run("traces.save", **_values(trace))
+    save_traces(transaction, [trace])
 
 
 def save_traces(transaction: Transaction, traces: Sequence[TraceRecord]) -> None:
