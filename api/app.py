@@ -4,7 +4,7 @@ from flask import Flask, request
 from flask.json.provider import DefaultJSONProvider
 from werkzeug.exceptions import UnsupportedMediaType
 
-from api import admin, corrections, docs, edges, entities, health, memories, recall, spaces, traces
+from api import admin, corrections, docs, edges, entities, health, jobs, memories, recall, spaces, traces
 from api.errors import GraphmemApi, register_error_handlers
 from api.observing import observe_requests
 from graphmem import __version__
@@ -25,6 +25,7 @@ _BLUEPRINTS = (
     entities.blueprint,
     traces.blueprint,
     spaces.blueprint,
+    jobs.blueprint,
     admin.blueprint,
     health.blueprint,
 )
@@ -62,7 +63,7 @@ def create_app(graphmem: Graphmem) -> Flask:
         },
     )
     app.extensions["graphmem"] = graphmem
-    observe_requests(app)
+    observe_requests(app, graphmem.runner)
     app.before_request(_require_json)
     register_error_handlers(app)
     api = GraphmemApi(app)

@@ -2,11 +2,16 @@
 
 import re
 import time
+from collections.abc import Iterable
 
 import structlog
 from flask import Flask, Response, current_app, g, request
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Histogram, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from uuid6 import uuid7
+
+from graphmem.errors import StoreUnavailable
+from graphmem.upkeep.runs import JobRunner
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _BUCKETS = (0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 0.6, 1.2, 2.5, 5.0, 10.0)
@@ -34,15 +39,48 @@ class Metrics:
         )
 
 
+class JobCollector:
+    """The runs of jobs as the graph keeps them; they run in a process of their own, so each scrape asks for them."""
+
+    def __init__(self, runner: JobRunner) -> None:
+        self._runner = runner
+
+    def describe(self) -> Iterable[Metric]:
+        """Nothing in advance: registering must not ask the database."""
+        return ()
+
+    def collect(self) -> Iterable[Metric]:
+        """The runs by job and status, and when each job last succeeded; nothing while the database is away."""
+        runs = CounterMetricFamily("graphmem_job_runs", "Runs of jobs by how they went.", labels=["job", "status"])
+        success = GaugeMetricFamily(
+            "graphmem_job_last_success_timestamp_seconds", "When a job last succeeded.", labels=["job"]
+        )
+        seconds = GaugeMetricFamily("graphmem_job_last_seconds", "How long the last run took.", labels=["job"])
+        try:
+            states = self._runner.states()
+        except StoreUnavailable:
+            return ()
+        for state in states:
+            for status, number in state.totals.items():
+                runs.add_metric([state.name, status.value], number)
+            if state.last_succeeded_at:
+                success.add_metric([state.name], state.last_succeeded_at.timestamp())
+            if state.last_seconds is not None:
+                seconds.add_metric([state.name], state.last_seconds)
+        return (runs, success, seconds)
+
+
 def metrics() -> Metrics:
     """The metrics of this app."""
     held: Metrics = current_app.extensions["graphmem_metrics"]
     return held
 
 
-def observe_requests(app: Flask) -> None:
-    """Give each request an id, echo it, time it, count it and log one line."""
-    app.extensions["graphmem_metrics"] = Metrics()
+def observe_requests(app: Flask, runner: JobRunner) -> None:
+    """Give each request an id, echo it, time it, count it and log one line; and show how jobs went."""
+    held = Metrics()
+    held.registry.register(JobCollector(runner))
+    app.extensions["graphmem_metrics"] = held
     app.before_request(_begin)
     app.after_request(_end)
 

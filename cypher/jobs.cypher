@@ -1,25 +1,99 @@
+// name: register
+// Keep what a job does, and where it is given when it runs.
+// parameters: jobs
+UNWIND $jobs AS job
+MERGE (j:Job {name: job.name})
+SET j.does = job.does, j.schedule = job.schedule, j.next_run_at = job.next_run_at;
+
 // name: start_run
 // Record that a run of a job began.
-// parameters: dry_run, job, started_at, uid
-CREATE (r:JobRun {uid: $uid, job: $job, dry_run: $dry_run, started_at: $started_at, status: 'running'});
+// parameters: by_hand, dry_run, holder, job, space, started_at, uid
+CREATE (r:JobRun {
+  uid: $uid, job: $job, dry_run: $dry_run, space: $space, by_hand: $by_hand, holder: $holder,
+  started_at: $started_at, status: 'running'
+})
+MERGE (j:Job {name: $job})
+SET j.last_started_at = $started_at;
+
+// name: note_missed
+// Record a run that never began.
+// parameters: holder, job, now, uid
+CREATE (r:JobRun {
+  uid: $uid, job: $job, dry_run: false, space: '', by_hand: false, holder: $holder,
+  started_at: $now, finished_at: $now, status: 'missed'
+})
+MERGE (j:Job {name: $job})
+SET j.missed = coalesce(j.missed, 0) + 1;
+
+// name: note_counts
+// Record how far a run has come.
+// parameters: counts, uid
+MATCH (r:JobRun {uid: $uid})
+WHERE r.status = 'running'
+SET r.counts = $counts;
 
 // name: finish_run
-// Record how a run ended.
-// parameters: counts, error, finished_at, status, uid
+// Record how a run ended, and count it.
+// parameters: counts, error, finished_at, seconds, status, uid
+CYPHER 25
 MATCH (r:JobRun {uid: $uid})
-SET r.status = $status, r.counts = $counts, r.error = $error, r.finished_at = $finished_at;
+SET r.status = $status, r.counts = $counts, r.error = $error, r.finished_at = $finished_at
+WITH r
+MERGE (j:Job {name: r.job})
+SET j[$status] = coalesce(j[$status], 0) + 1, j.last_seconds = $seconds
+FOREACH (_ IN CASE WHEN $status = 'succeeded' THEN [1] ELSE [] END | SET j.last_succeeded_at = $finished_at);
 
 // name: abandon_runs
 // Mark runs of a job that never ended; called by the holder of its lease, so no other run is on.
 // parameters: job, now
-MATCH (r:JobRun {job: $job, status: 'running'})
+MATCH (r:JobRun {job: $job})
+WHERE r.status = 'running'
 SET r.status = 'abandoned', r.finished_at = $now
-RETURN count(*) AS abandoned;
+WITH count(*) AS abandoned
+MERGE (j:Job {name: $job})
+SET j.abandoned = coalesce(j.abandoned, 0) + abandoned
+RETURN abandoned;
 
 // name: runs
-// The newest runs of a job.
-// parameters: job, limit
+// The newest runs of a job: in all spaces, or those asked for in one.
+// parameters: job, limit, space
 MATCH (r:JobRun {job: $job})
+WHERE $space = '' OR r.space = $space
 RETURN r
-ORDER BY r.started_at DESC, r.uid
+ORDER BY r.started_at DESC, r.uid DESC
 LIMIT $limit;
+
+// name: run
+// One run.
+// parameters: uid
+MATCH (r:JobRun {uid: $uid})
+RETURN r;
+
+// name: states
+// What is known of each job, with who runs it and its last run.
+// parameters: now
+MATCH (j:Job)
+OPTIONAL MATCH (l:Lease {name: 'job:' + j.name})
+WHERE l.expires_at > $now
+CALL (j) {
+  OPTIONAL MATCH (r:JobRun {job: j.name})
+  RETURN r ORDER BY r.started_at DESC, r.uid DESC LIMIT 1
+}
+RETURN j, l.holder AS holder, r
+ORDER BY j.name;
+
+// name: forget_runs
+// Remove records of runs from before a time, at most $limit.
+// parameters: before, limit
+MATCH (r:JobRun)
+WHERE r.started_at < $before AND r.status <> 'running'
+WITH r ORDER BY r.started_at, r.uid LIMIT $limit
+DELETE r
+RETURN count(*) AS removed;
+
+// name: count_runs_before
+// How many records of runs are from before a time.
+// parameters: before
+MATCH (r:JobRun)
+WHERE r.started_at < $before AND r.status <> 'running'
+RETURN count(*) AS old;

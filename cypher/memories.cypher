@@ -136,15 +136,6 @@ CALL () {
 }
 RETURN total;
 
-// name: expired
-// Keys of active memories whose time has passed, longest ago first, in any space or in one.
-// parameters: limit, now, space
-MATCH (m:Memory)
-WHERE m.status = 'active' AND m.expires_at <= $now AND ($space = '' OR m.space = $space)
-RETURN m.key AS key
-ORDER BY m.expires_at, m.key
-LIMIT $limit;
-
 // name: pending
 // Memories that wait for their vectors, oldest first, in any space or in one.
 // parameters: limit, space

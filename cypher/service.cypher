@@ -24,13 +24,14 @@ RETURN name, state
 ORDER BY name;
 
 // name: take_lease
-// Take a lease that is free, run out, or already ours; no row when another holder has it.
+// Take a lease that is free, run out, or already ours; says who has it then.
 // parameters: expires_at, holder, name, now
 MERGE (l:Lease {name: $name})
 SET l.locked = true
 WITH l
-WHERE l.holder IS NULL OR l.holder = $holder OR l.expires_at <= $now
-SET l.holder = $holder, l.expires_at = $expires_at
+FOREACH (_ IN CASE WHEN l.holder IS NULL OR l.holder = $holder OR l.expires_at <= $now THEN [1] ELSE [] END |
+  SET l.holder = $holder, l.expires_at = $expires_at
+)
 RETURN l.holder AS holder;
 
 // name: release_lease

@@ -61,6 +61,15 @@ WITH m, newer ORDER BY newer.key
 RETURN m.key AS key, collect(newer.key) AS updaters
 ORDER BY key;
 
+// name: corrections
+// Those of some memories that update another one of their space.
+// parameters: space_keys
+UNWIND $space_keys AS key
+MATCH (m:Memory {key: key})
+WHERE EXISTS { MATCH (m)-[:UPDATES]->(o:Memory) WHERE o.space = m.space }
+RETURN m.key AS key
+ORDER BY key;
+
 // name: edges_at
 // The edges at some places, each a start, a type and an end.
 // parameters: space_rows

@@ -33,9 +33,7 @@ from graphmem.store.memories import Memories
 from graphmem.store.migrations import check_schema, schema_state
 from graphmem.store.spaces import SpacePolicies, Spaces
 from graphmem.store.traces import Journal, Traces
-from graphmem.upkeep.embedding import PendingEmbedding
-from graphmem.upkeep.expiry import Expiry
-from graphmem.upkeep.retention import TraceRetention
+from graphmem.upkeep.catalogue import all_jobs
 from graphmem.upkeep.runs import JobRunner
 
 _RETRY_SECONDS = 0.2
@@ -138,13 +136,7 @@ def build(
     """
     clock, ids = clock or SystemClock(), ids or TimeOrderedIds()
     embedder = embedder or embedder_of(settings)
-    policy = policy or Policy(
-        write=WritePolicy(
-            refuse_secrets=settings.write.refuse_secrets, refuse_injection=settings.write.refuse_injection
-        ),
-        entities=EntityPolicy(overrides=settings.entities.overrides),
-    )
-    policy = with_overrides(policy, settings.policy)
+    policy = with_overrides(policy or policy_of(settings), settings.policy)
     policies = SpacePolicies(connection, policy)
     journal = Journal(connection)
     entities = Entities(connection)
@@ -158,9 +150,15 @@ def build(
         policies=policies,
         source_roots=(settings.server.data_dir, *settings.write.source_roots),
     )
-    pending = PendingEmbedding(connection, gateway=gateway, embedder=embedder, policy=policy.index)
-    retention = TraceRetention(traces, clock=clock, keep_days=settings.traces.keep_days)
-    expiry = Expiry(connection, gateway=gateway, clock=clock)
+    jobs = all_jobs(
+        connection,
+        gateway=gateway,
+        embedder=embedder,
+        clock=clock,
+        policy=policy,
+        policies=policies,
+        keep_days=settings.traces.keep_days,
+    )
     return Graphmem(
         settings=settings,
         policy=policy,
@@ -189,14 +187,17 @@ def build(
         ),
         explainer=Explainer(traces, journal, histories),
         journal=journal,
-        runner=JobRunner(
-            connection,
-            functions={"embed_pending": pending.run, "expire": expiry.run, "forget_traces": retention.run},
-            clock=clock,
-            ids=ids,
-            holder=process_name(),
-        ),
+        runner=JobRunner(connection, jobs=jobs, clock=clock, ids=ids, holder=process_name()),
         runs=JobRuns(connection),
+    )
+
+
+def policy_of(settings: Settings) -> Policy:
+    """The policy before single numbers of it are overridden."""
+    write = settings.write
+    return Policy(
+        write=WritePolicy(refuse_secrets=write.refuse_secrets, refuse_injection=write.refuse_injection),
+        entities=EntityPolicy(overrides=settings.entities.overrides),
     )
 
 

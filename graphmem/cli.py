@@ -17,7 +17,8 @@ from graphmem.bootstrap import Graphmem, admin_key, build, connect, database, em
 from graphmem.errors import GraphmemError, InvalidInput
 from graphmem.logs import set_up_logs
 from graphmem.model.caller import Caller, Role, is_pattern
-from graphmem.model.space import is_tenant_name
+from graphmem.model.job import RunStatus
+from graphmem.model.space import is_tenant_name, parse_space
 from graphmem.model.writing import WriteRequest
 from graphmem.recall.request import RankerName, RecallRequest
 from graphmem.settings import Settings, load_settings
@@ -85,12 +86,68 @@ def serve(settings: Settings) -> None:
     os.execv(sys.executable, [sys.executable, "-m", "api"])  # noqa: S606 - our own module
 
 
-@cli.command()
-@click.pass_obj
-def jobs(settings: Settings) -> None:
-    """Run the jobs alone."""
-    connect(settings).close()
+@cli.group(invoke_without_command=True)
+@click.pass_context
+def jobs(context: click.Context) -> None:
+    """Run the jobs alone, or one of them now."""
+    if context.invoked_subcommand:
+        return
+    connect(context.obj).close()
     os.execv(sys.executable, [sys.executable, "-m", "jobs"])  # noqa: S606 - our own module
+
+
+@jobs.command("list")
+@_OUTPUT
+@click.pass_obj
+@_logged
+def jobs_list(settings: Settings, output: str) -> None:
+    """List the jobs and how their runs went."""
+    with database(settings) as connection, closing(_checked_service(settings, connection)) as graphmem:
+        states = graphmem.runner.states()
+    _show(
+        [
+            {
+                "job": state.name,
+                "does": state.does,
+                "schedule": state.schedule,
+                "last_succeeded_at": state.last_succeeded_at,
+                "failed": state.totals.get(RunStatus.FAILED, 0),
+                "running": state.holder,
+            }
+            for state in states
+        ],
+        output,
+    )
+
+
+@jobs.command("run")
+@click.argument("name")
+@click.option("--dry-run", is_flag=True, help="Count the same, touch nothing.")
+@click.option("--space", default=None, help="Only in this space, such as user:ada.")
+@click.option("--tenant", default=FIRST_TENANT, show_default=True, help="Whose space it is.")
+@click.option("--repair", is_flag=True, help="Let integrity mend what it finds.")
+@_OUTPUT
+@click.pass_obj
+@_logged
+def jobs_run(
+    settings: Settings, name: str, *, dry_run: bool, space: str | None, tenant: str, repair: bool, output: str
+) -> None:
+    """Run a job now and show what it did."""
+    waiting = Console(stderr=True).status(f"{name} is running …")
+    with database(settings) as connection, closing(_checked_service(settings, connection)) as graphmem, waiting:
+        record = graphmem.runner.run(
+            name, dry_run=dry_run, space_key=_space_key(space, tenant), by_hand=True, repair=repair
+        )
+    _show([{"run": record.uid, "status": record.status.value, **record.counts, "error": record.error}], output)
+    if record.status is RunStatus.FAILED:
+        sys.exit(1)
+
+
+def _space_key(name: str | None, tenant: str) -> str:
+    try:
+        return parse_space(name, tenant=tenant).key if name is not None else ""
+    except ValueError as error:
+        raise InvalidInput({"space": [str(error)]}) from error
 
 
 @cli.group()

@@ -13,6 +13,6 @@ if __name__ == "__main__":
     embedder = embedder_of(settings)
     graphmem = build(settings, connect_when_ready(settings, embedder), embedder=embedder)
     try:
-        serve(build_scheduler(graphmem.runner))
+        serve(build_scheduler(graphmem.runner, graphmem.runs), graphmem.runner, graphmem.runs)
     finally:
         graphmem.close()

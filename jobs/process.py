@@ -2,21 +2,26 @@
 
 import logging
 import signal
+from datetime import UTC, datetime
 
 from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_MAX_INSTANCES, EVENT_JOB_MISSED, JobEvent
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.blocking import BlockingScheduler
 
 from graphmem.errors import Conflict, StoreUnavailable
+from graphmem.model.job import JobState
+from graphmem.store.job_runs import JobRuns
 from graphmem.upkeep.runs import JobRunner
 from jobs.schedule import SCHEDULE
 
 log = logging.getLogger(__name__)
 
+_AT_ONCE = 2  # jobs that may run side by side
 
-def build_scheduler(runner: JobRunner) -> BlockingScheduler:
+
+def build_scheduler(runner: JobRunner, runs: JobRuns) -> BlockingScheduler:
     """A scheduler with every job of the table."""
-    scheduler = BlockingScheduler(timezone="UTC", executors={"default": ThreadPoolExecutor(2)})
+    scheduler = BlockingScheduler(timezone="UTC", executors={"default": ThreadPoolExecutor(_AT_ONCE)})
     for job in SCHEDULE:
         scheduler.add_job(
             run_job,
@@ -28,7 +33,9 @@ def build_scheduler(runner: JobRunner) -> BlockingScheduler:
             max_instances=1,
             replace_existing=True,
         )
-    scheduler.add_listener(_report, EVENT_JOB_ERROR | EVENT_JOB_MISSED | EVENT_JOB_MAX_INSTANCES)
+    scheduler.add_listener(
+        lambda event: _note(event, runner, runs), EVENT_JOB_ERROR | EVENT_JOB_MISSED | EVENT_JOB_MAX_INSTANCES
+    )
     return scheduler
 
 
@@ -42,12 +49,47 @@ def run_job(runner: JobRunner, name: str) -> None:
         log.warning("job %s waits for the database: %s", name, reason.message)
 
 
-def serve(scheduler: BlockingScheduler) -> None:
-    """Run until SIGTERM or Ctrl-C, then let the running jobs finish."""
+def serve(scheduler: BlockingScheduler, runner: JobRunner, runs: JobRuns) -> None:
+    """Run until SIGTERM or Ctrl-C; then the jobs that are on end their present batch and write down what they did."""
+
+    def stop(*_: object) -> None:
+        runner.stop()
+        scheduler.shutdown(wait=False)
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: scheduler.shutdown(wait=False))
+        signal.signal(number, stop)
+    register(runner, runs)
     scheduler.start()
 
 
-def _report(event: JobEvent) -> None:
-    log.warning("scheduler event %s for job %s", event.code, event.job_id)
+def register(runner: JobRunner, runs: JobRuns) -> None:
+    """Write down what jobs there are and when each runs, so that every process can show it."""
+    now = datetime.now(UTC)
+    times = {job.name: job for job in SCHEDULE}
+    states = []
+    for job in runner.jobs:
+        planned = times.get(job.name)
+        states.append(
+            JobState(
+                name=job.name,
+                does=job.does,
+                schedule=planned.when if planned else "by hand",
+                next_run_at=planned.trigger.get_next_fire_time(None, now) if planned else None,
+            )
+        )
+    try:
+        runs.register(states)
+    except StoreUnavailable as reason:
+        log.warning("the table of jobs could not be written down: %s", reason.message)
+
+
+def _note(event: JobEvent, runner: JobRunner, runs: JobRuns) -> None:
+    if event.code == EVENT_JOB_ERROR:
+        log.warning("job %s could not be recorded: %s", event.job_id, type(event.exception).__name__)
+        return
+    log.warning("the time of job %s passed before it could begin", event.job_id)
+    try:
+        runner.note_missed(event.job_id)
+        register(runner, runs)
+    except StoreUnavailable as reason:
+        log.warning("that job %s was missed could not be written down: %s", event.job_id, reason.message)

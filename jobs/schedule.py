@@ -1,4 +1,4 @@
-"""The table of jobs: what runs when. Add a job here and its function in bootstrap."""
+"""The table of jobs: what runs when. Add a job here and in ``graphmem/upkeep/catalogue.py``."""
 
 from dataclasses import dataclass
 
@@ -9,29 +9,26 @@ from apscheduler.triggers.interval import IntervalTrigger
 
 @dataclass(frozen=True, kw_only=True)
 class ScheduledJob:
-    """One line of the table. ``touches`` says what the job may change."""
+    """One line of the table. A start that is late by more than the grace counts as missed."""
 
     name: str
+    when: str
     trigger: BaseTrigger
-    touches: str
     grace_seconds: int = 300
 
 
+def _every(minutes: int) -> BaseTrigger:
+    return IntervalTrigger(minutes=minutes, timezone="UTC")
+
+
+def _daily(hour: int, minute: int) -> BaseTrigger:
+    return CronTrigger(hour=hour, minute=minute, timezone="UTC")
+
+
 SCHEDULE: tuple[ScheduledJob, ...] = (
-    ScheduledJob(
-        name="embed_pending",
-        trigger=IntervalTrigger(minutes=1, timezone="UTC"),
-        touches="chunks of memories that wait for their vectors",
-    ),
-    ScheduledJob(
-        name="expire",
-        trigger=IntervalTrigger(minutes=5, timezone="UTC"),
-        touches="status of memories whose expires_at has passed; retry keys older than a day",
-    ),
-    ScheduledJob(
-        name="forget_traces",
-        trigger=CronTrigger(hour=3, minute=30, timezone="UTC"),
-        touches="traces older than traces.keep_days",
-        grace_seconds=3600,
-    ),
+    ScheduledJob(name="embed_pending", when="every minute", trigger=_every(1), grace_seconds=60),
+    ScheduledJob(name="expire", when="every 5 minutes", trigger=_every(5)),
+    ScheduledJob(name="decay_commitments", when="daily at 2:50 UTC", trigger=_daily(2, 50), grace_seconds=3600),
+    ScheduledJob(name="archive", when="daily at 3:00 UTC", trigger=_daily(3, 0), grace_seconds=3600),
+    ScheduledJob(name="prune_traces", when="daily at 3:30 UTC", trigger=_daily(3, 30), grace_seconds=3600),
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from graphmem.errors import Conflict, GraphmemError, InvalidInput, NotFound
@@ -11,7 +11,7 @@ from graphmem.gateway.draft import Draft
 from graphmem.model.edge import EdgeType
 from graphmem.model.entity import EntityRef, label_from_key
 from graphmem.model.memory import Memory, Status, memory_key
-from graphmem.model.policy import Policy
+from graphmem.model.policy import Policy, WritePolicy
 from graphmem.model.space import Space
 from graphmem.model.state import Decision, GraphState, Selection
 from graphmem.model.writing import Dedupe, OnSameKey, Outcome, WriteRequest, WriteResult
@@ -163,6 +163,7 @@ def _same_key(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tup
 
 def _create(draft: Draft, item: Item, policy: Policy, *, instead_of: Memory | None = None) -> Memory:
     request = item.request
+    kept = {name: getattr(request, name) for name in _KEPT_FIELDS}
     memory = Memory(
         uid=request.uid or item.new_uid,
         space=item.space,
@@ -174,11 +175,25 @@ def _create(draft: Draft, item: Item, policy: Policy, *, instead_of: Memory | No
         updated_at=draft.now,
         embedded=item.has_vectors,
         claims_content=request.dedupe is Dedupe.CONTENT and not request.uid,
-        **{name: getattr(request, name) for name in _KEPT_FIELDS},
+        **kept | {"expires_at": request.expires_at or _doubtful_until(request, draft.now, policy.write)},
     )
     draft.create(memory, behind=item.key_of(request.after) if request.after else None, instead_of=instead_of)
     draft.vectors_of[memory.key] = item.index
     return memory
+
+
+def _doubtful_until(request: WriteRequest, now: datetime, policy: WritePolicy) -> datetime | None:
+    """When a memory that is hardly believed goes quiet by itself (003, Confidence tiers)."""
+    if request.confidence >= policy.speculative_confidence or request.pinned:
+        return None
+    return now + timedelta(days=policy.speculative_days)
+
+
+def _was_doubtful(memory: Memory, policy: WritePolicy) -> bool:
+    """Whether a memory expires only because it was hardly believed; said again, it is confirmed."""
+    return memory.confidence < policy.speculative_confidence and memory.expires_at == memory.created_at + timedelta(
+        days=policy.speculative_days
+    )
 
 
 def _reinforce(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tuple[Outcome, Memory]:
@@ -189,6 +204,7 @@ def _reinforce(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tu
         importance=max(existing.importance, request.importance if "importance" in request.given else 0),
         entities=_united(draft, item, existing.entities, policy),
         logical_key=existing.logical_key or request.logical_key,
+        expires_at=None if _was_doubtful(existing, policy.write) else existing.expires_at,
         updated_at=draft.now,
         version=existing.version + 1,
     )

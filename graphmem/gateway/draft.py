@@ -1,7 +1,7 @@
 """The working copy that a decider builds its decision in."""
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -167,7 +167,7 @@ class Draft:
                 if rebuilt is not memory:
                     self.put(rebuilt)
 
-    def decision(self, results: Sequence[WriteResult] = (), events: Iterable[dict[str, object]] = ()) -> Decision:
+    def decision(self, results: Sequence[WriteResult] = (), events: Iterable[Mapping[str, object]] = ()) -> Decision:
         """The decision that leads from the state before to this draft."""
         links = set(self.chain.before.items())
         known = set(self.before.previous_turns.items())

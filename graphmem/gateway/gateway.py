@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
-from datetime import datetime
 from itertools import accumulate
 from pathlib import Path
 
@@ -14,8 +13,10 @@ from graphmem.gateway.edges import DrawnEdge, EdgeRequest, decide_edge, decide_r
 from graphmem.gateway.indexing import index_entry
 from graphmem.gateway.preparation import Preparation, Prepared
 from graphmem.gateway.status import StatusChange, decide_status, status_selection
+from graphmem.gateway.tracing import effect_traces, write_trace
 from graphmem.model.caller import Caller, Role
 from graphmem.model.edge import Edge, EdgeType
+from graphmem.model.job import Run
 from graphmem.model.memory import Memory, Status, memory_key
 from graphmem.model.policy import Policy
 from graphmem.model.space import Space
@@ -50,6 +51,14 @@ class _UndoError(Exception):
     def __init__(self, results: Sequence[WriteResult]) -> None:
         super().__init__()
         self.results = tuple(results)
+
+
+class _DryRunError(Exception):
+    """Leaves the transaction of a dry run without committing it."""
+
+    def __init__(self, decision: Decision) -> None:
+        super().__init__()
+        self.decision = decision
 
 
 class Gateway:
@@ -173,7 +182,7 @@ class Gateway:
             save_traces(
                 transaction,
                 [
-                    _trace(report.trace_id, now, caller, prepared, report.results)
+                    write_trace(report.trace_id, now, caller, prepared, report.results)
                     for (prepared, caller), report in zip(jobs, reports, strict=True)
                 ],
             )
@@ -199,7 +208,7 @@ class Gateway:
             )
             results = tuple(sorted((*decision.results, *prepared.refused), key=lambda result: result.index))
             report = WriteReport(results=results, trace_id=trace_id)
-            save_trace(transaction, _trace(trace_id, now, caller, prepared, results))
+            save_trace(transaction, write_trace(trace_id, now, caller, prepared, results))
             if idempotency and is_stored(results):
                 save_answer(transaction, idempotency, answer_text(report))
             return report
@@ -225,7 +234,7 @@ class Gateway:
             NotFound, Conflict: see decide_status.
         """
         self._authorise(caller, memory.space)
-        trace_id, now = self._ids.new("trace"), self._clock.now()
+        now = self._clock.now()
         is_superseded = status is Status.ACTIVE and memory.status is Status.SUPERSEDED
         change = StatusChange(
             key=memory.key,
@@ -234,13 +243,12 @@ class Gateway:
             expected_version=expected_version,
             before=self._histories.last_active(memory) if is_superseded else None,
         )
-        decision = self.run(
+        decision, trace_id = self._change(
             status_selection(memory),
             lambda state: decide_status(state, change, now=now),
             kind=TraceKind.STATUS,
             space=memory.space,
-            key_id=caller.key_id,
-            trace_id=trace_id,
+            caller=caller,
         )
         return decision.results[0], trace_id
 
@@ -255,14 +263,13 @@ class Gateway:
         if request.uid and self._is_taken(request.uid, request):
             message = f"Another edge of this space has the uid {request.uid}."
             raise Conflict(message)
-        trace_id, now = self._ids.new("trace"), self._clock.now()
-        decision = self.run(
+        now = self._clock.now()
+        decision, trace_id = self._change(
             edge_selection(request),
             lambda state: decide_edge(state, request, now=now),
             kind=TraceKind.EDGE,
             space=request.space,
-            key_id=caller.key_id,
-            trace_id=trace_id,
+            caller=caller,
         )
         is_new = decision.events[0]["outcome"] == "edge_created"
         return DrawnEdge(edge=decision.edges[-1][1], is_new=is_new, trace_id=trace_id)
@@ -275,15 +282,14 @@ class Gateway:
             NotFound: it is no longer there.
         """
         self._authorise(caller, space)
-        trace_id, now = self._ids.new("trace"), self._clock.now()
+        now = self._clock.now()
         place = (memory_key(space, edge.from_uid), EdgeType(edge.type), memory_key(space, edge.to_uid))
-        self.run(
+        _, trace_id = self._change(
             Selection(memories=frozenset({place[0], place[2]}), edges=frozenset({place})),
             lambda state: decide_removal(state, place, now=now),
             kind=TraceKind.EDGE,
             space=space,
-            key_id=caller.key_id,
-            trace_id=trace_id,
+            caller=caller,
         )
         return trace_id
 
@@ -297,40 +303,56 @@ class Gateway:
         if not caller.may(Role.WRITER, space):
             raise Forbidden
 
-    def run(
-        self,
-        selection: Selection,
-        decider: Decide,
-        *,
-        kind: str,
-        space: Space,
-        vectors: Mapping[int, Sequence[Vector]] | None = None,
-        key_id: str | None = None,
-        trace_id: str | None = None,
-    ) -> Decision:
-        """Run another decider over a selection of one space, the same way as a write: atomic and traced.
-
-        ``key_id`` says who asked for it; a job asks for itself.
-        """
-        now = self._clock.now()
-        trace_id = trace_id or self._ids.new("trace")
+    def _change(
+        self, selection: Selection, decider: Decide, *, kind: TraceKind, space: Space, caller: Caller
+    ) -> tuple[Decision, str]:
+        """Change something of one space for a caller, atomically; and the trace of it."""
+        trace_id, now = self._ids.new("trace"), self._clock.now()
 
         def work(transaction: Transaction) -> Decision:
-            decision = self._decide_and_apply(transaction, selection, decider, vectors or {})
+            decision = self._decide_and_apply(transaction, selection, decider, {})
             if not decision.is_empty:
                 trace = TraceRecord(
                     uid=trace_id,
                     kind=kind,
                     tenant=space.tenant,
                     spaces=(space.key,),
-                    key_id=key_id or kind,
+                    key_id=caller.key_id,
                     created_at=now,
                     events=decision.events,
                 )
                 save_trace(transaction, trace)
             return decision
 
-        return self._connection.write(work)
+        return self._connection.write(work), trace_id
+
+    def keep(
+        self,
+        selection: Selection,
+        decider: Decide,
+        *,
+        run: Run,
+        vectors: Mapping[int, Sequence[Vector]] | None = None,
+    ) -> Decision:
+        """Let a job change what its decider decides, atomically, with a trace for each memory; and count it.
+
+        A dry run decides on the same state and touches nothing.
+        """
+
+        def work(transaction: Transaction) -> Decision:
+            if run.dry_run:
+                raise _DryRunError(decider(read_state(transaction, selection)))
+            decision = self._decide_and_apply(transaction, selection, decider, vectors or {})
+            if decision.events:
+                save_traces(transaction, effect_traces(decision, run, ids=self._ids, now=self._clock.now()))
+            return decision
+
+        try:
+            decision = self._connection.write(work)
+        except _DryRunError as dry:
+            decision = dry.decision
+        run.count(decision.events)
+        return decision
 
     def _decide_and_apply(
         self,
@@ -360,27 +382,6 @@ class Gateway:
         results = tuple(rejected[index] for index in sorted(rejected))
         trace_id = self._ids.new("trace")
         if any(isinstance(result.error, PolicyRefused) for result in results):
-            trace = _trace(trace_id, self._clock.now(), caller, prepared, results)
+            trace = write_trace(trace_id, self._clock.now(), caller, prepared, results)
             self._connection.write(lambda transaction: save_trace(transaction, trace))
         return WriteReport(results=results, trace_id=trace_id)
-
-
-def _trace(uid: str, now: datetime, caller: Caller, prepared: Prepared, results: Sequence[WriteResult]) -> TraceRecord:
-    return TraceRecord(
-        uid=uid,
-        kind=TraceKind.WRITE,
-        tenant=caller.tenant,
-        spaces=prepared.spaces,
-        key_id=caller.key_id,
-        created_at=now,
-        events=[_event(result) for result in results],
-    )
-
-
-def _event(result: WriteResult) -> Mapping[str, object]:
-    event: dict[str, object] = {"index": result.index, "outcome": result.outcome.value}
-    if result.memory:
-        event["uid"] = result.memory.uid
-    if result.error:
-        event["code"] = getattr(result.error, "reason", result.error.code)
-    return event

@@ -22,6 +22,81 @@ class WritePolicy:
     batch_max: int = 500
     refuse_secrets: bool = True
     refuse_injection: bool = True
+    speculative_confidence: float = 0.40  # below it a memory goes quiet unless it is said again (003, Confidence tiers)
+    speculative_days: int = 30
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CommitmentPolicy:
+    """Commitments that nobody refreshed (003, Commitment decay)."""
+
+    days: int = 90  # after more than these they go quiet
+    fulfilled_only: bool = False  # only those tagged fulfilled or expired, as the original of 003
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ArchivePolicy:
+    """Facts that nobody needs (003, Fact archival). All of it must hold; pinned memories and corrections never go."""
+
+    enabled: bool = False
+    age_days: int = 90  # older than these
+    importance: int = 30  # less important than this
+    recalls: int = 2  # recalled at most so often
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CuratePolicy:
+    """The curator (001): repeats are put away, facts of one entity are folded."""
+
+    enabled: bool = True
+    every_hours: int = 24  # since the last time in a space
+    new_memories: int = 25  # or so many new ones
+    fold_members: int = 3  # from which the facts of an entity are folded
+    fold_contents: int = 5  # that one folded memory holds at most
+    folds: int = 5  # in one space and run
+    fold_importance: int = 70  # of a folded memory: 2 of 3 on the scale of 001
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ConsolidatePolicy:
+    """Consolidation (003): near-duplicates, entities, summaries, topics."""
+
+    enabled: bool = True
+    writes: int = 3  # moments at which something new was written, since the last time
+    minutes: int = 10  # since the last time
+    memories: int = 5  # without which there is nothing to consolidate
+    newest: int = 20  # memories that are compared with what is there
+    neighbours: int = 5  # of each
+    similarity: float = 0.9  # of near-duplicates; cosine, as a share of 1
+    summary_facts: int = 5  # an entity with more of them gets a summary
+    summaries: int = 5  # in one pass
+    topics: int = 50
+    summarise: bool = False
+    summarise_memories: int = 1000  # more active memories than these are summarised
+    summarise_newest: int = 300  # of which these stay as they are
+    summarise_importance: int = 30  # less important than this
+    summarise_batch: int = 50
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ContradictionPolicy:
+    """Active memories that disagree."""
+
+    enabled: bool = True
+    resolve: bool = False  # let the weaker of the two be superseded (004, Conflict)
+    similarity: float = 0.7  # of pairs that a language model is asked about (003)
+    confidence: float = 0.9  # from which its answer counts (003)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class UpkeepPolicy:
+    """What time does to memories."""
+
+    commitments: CommitmentPolicy = CommitmentPolicy()
+    archive: ArchivePolicy = ArchivePolicy()
+    curate: CuratePolicy = CuratePolicy()
+    consolidate: ConsolidatePolicy = ConsolidatePolicy()
+    contradictions: ContradictionPolicy = ContradictionPolicy()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -152,4 +227,5 @@ class Policy:
     write: WritePolicy = WritePolicy()
     index: IndexPolicy = IndexPolicy()
     recall: RecallPolicy = RecallPolicy()
+    upkeep: UpkeepPolicy = UpkeepPolicy()
     entities: EntityPolicy = field(default_factory=EntityPolicy)

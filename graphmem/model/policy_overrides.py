@@ -11,8 +11,9 @@ _CHANGEABLE = (
     "write.refuse_secrets",
     "write.refuse_injection",
     *(f"recall.{part}." for part in ("fused", "rrf", "blend", "lifecycle", "plan", "graph", "cards")),
+    "upkeep.",
 )
-_NEVER_ZERO = {"half_life_days", "age_days", "access_divisor", "seeds", "rows"}
+_NEVER_ZERO = {"fold_contents", "summarise_batch", "half_life_days", "age_days", "access_divisor", "seeds", "rows"}
 _NUMBER_MAX = 1_000_000
 _MOST = {  # what makes work
     "seeds": 100,
@@ -26,6 +27,17 @@ _MOST = {  # what makes work
     "text_candidates": 500,
     "minimal_limit": 200,
     "full_limit": 200,
+    "similarity": 1,
+    "importance": 100,
+    "fold_importance": 100,
+    "summarise_importance": 100,
+    "fold_contents": 50,
+    "folds": 100,
+    "newest": 200,
+    "neighbours": 50,
+    "summaries": 100,
+    "topics": 500,
+    "summarise_batch": 500,
 }
 
 

@@ -19,6 +19,7 @@ class Selection:
     conversations: frozenset[str] = frozenset()
     anchors: frozenset[str] = frozenset()  # turns that new ones are put behind
     updated: frozenset[str] = frozenset()  # memories whose updaters are read as well
+    corrections: frozenset[str] = frozenset()  # memories of which it is read whether they update another
     edges: frozenset[EdgeKey] = frozenset()
     entities: frozenset[str] = frozenset()  # space without persona | entity key: those that may have been merged
 
@@ -32,6 +33,7 @@ class GraphState:
     previous_turns: Mapping[str, str] = field(default_factory=dict)  # turn → the turn before it
     last_turns: Mapping[str, str] = field(default_factory=dict)  # conversation → its last turn
     updaters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # memory → those that UPDATES it
+    corrections: frozenset[str] = frozenset()  # those of the asked ones that update another memory
     edges: Mapping[EdgeKey, Edge] = field(default_factory=dict)
     became: Mapping[str, str] = field(default_factory=dict)  # merged entity → key of what it became
 

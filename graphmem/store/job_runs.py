@@ -1,35 +1,91 @@
-"""JobRuns: the record of what each run of a job did."""
+"""Jobs and their runs: what is known of each."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 
+from graphmem.model.job import JobState, Run, RunRecord, RunStatus
 from graphmem.store.connection import Connection
-from graphmem.store.mapping import job_run
+from graphmem.store.mapping import job_state, run_record
+
+_FORGOTTEN_AT_ONCE = 10_000
 
 
 class JobRuns:
-    """Writes and reads the runs of jobs."""
+    """Writes and reads jobs and their runs."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def start(self, uid: str, *, job: str, dry_run: bool, now: datetime) -> None:
-        """Record that a run began; runs that never ended are marked as abandoned."""
-        self._connection.run("jobs.abandon_runs", job=job, now=now)
-        self._connection.run("jobs.start_run", uid=uid, job=job, dry_run=dry_run, started_at=now)
+    def register(self, jobs: Sequence[JobState]) -> None:
+        """Keep what jobs do and when they run."""
+        rows = [
+            {"name": job.name, "does": job.does, "schedule": job.schedule, "next_run_at": job.next_run_at}
+            for job in jobs
+        ]
+        self._connection.run("jobs.register", jobs=rows)
 
-    def finish(self, uid: str, *, now: datetime, counts: Mapping[str, int], error: str | None) -> None:
-        """Record how a run ended."""
+    def start(self, run: Run, *, holder: str, now: datetime) -> None:
+        """Record that a run began; runs that never ended are marked as abandoned."""
+        self._connection.run("jobs.abandon_runs", job=run.job, now=now)
         self._connection.run(
-            "jobs.finish_run",
-            uid=uid,
-            finished_at=now,
-            status="failed" if error else "succeeded",
-            counts=json.dumps(dict(counts), sort_keys=True),
-            error=error,
+            "jobs.start_run",
+            uid=run.uid,
+            job=run.job,
+            dry_run=run.dry_run,
+            space=run.space,
+            by_hand=run.by_hand,
+            holder=holder,
+            started_at=now,
         )
 
-    def newest(self, job: str, *, limit: int) -> list[Mapping[str, object]]:
-        """The newest runs of a job."""
-        return [job_run(row["r"]) for row in self._connection.fetch("jobs.runs", job=job, limit=limit)]
+    def note(self, run: Run) -> None:
+        """Record how far a run has come."""
+        self._connection.run("jobs.note_counts", uid=run.uid, counts=_text(run.counts))
+
+    def finish(
+        self,
+        run: Run,
+        status: RunStatus,
+        *,
+        now: datetime,
+        seconds: float = 0.0,
+        error: str | None = None,
+    ) -> RunRecord:
+        """Record how a run ended."""
+        counts = dict(run.counts) | {"spaces": len(run.spaces)}
+        self._connection.run(
+            "jobs.finish_run",
+            uid=run.uid,
+            finished_at=now,
+            status=status.value,
+            counts=_text(counts),
+            error=error,
+            seconds=seconds,
+        )
+        return run_record(self._connection.fetch("jobs.run", uid=run.uid)[0]["r"])
+
+    def note_missed(self, uid: str, *, job: str, holder: str, now: datetime) -> None:
+        """Record that the time of a job came while no process could begin it."""
+        self._connection.run("jobs.note_missed", uid=uid, job=job, holder=holder, now=now)
+
+    def newest(self, job: str, *, limit: int, space: str = "") -> list[RunRecord]:
+        """The newest runs of a job: all of them, or those asked for in one space."""
+        return [run_record(row["r"]) for row in self._connection.fetch("jobs.runs", job=job, limit=limit, space=space)]
+
+    def states(self, *, now: datetime) -> list[JobState]:
+        """What is known of each job, by name."""
+        return [job_state(row["j"], row["holder"], row["r"]) for row in self._connection.fetch("jobs.states", now=now)]
+
+    def forget(self, before: datetime, *, dry_run: bool = False) -> int:
+        """Remove the records of runs from before a time; says how many."""
+        if dry_run:
+            return int(self._connection.fetch("jobs.count_runs_before", before=before)[0]["old"])
+        removed = 0
+        while done := self._connection.run("jobs.forget_runs", before=before, limit=_FORGOTTEN_AT_ONCE)[0]["removed"]:
+            removed += done
+        return removed
+
+
+def _text(counts: Mapping[str, int]) -> str:
+    return json.dumps(dict(counts), sort_keys=True)

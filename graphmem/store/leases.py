@@ -1,29 +1,102 @@
-"""Leases: what only one process may do at a time. One that dies loses its lease when the time is up."""
+"""Leases: what only one process may do at a time. A holder renews its lease; one that dies loses it soon."""
 
+import logging
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import timedelta
+from typing import Self
 
-from graphmem.errors import Conflict
+from graphmem.errors import Conflict, StoreUnavailable
 from graphmem.ports import Clock
 from graphmem.store.connection import Connection
 
+log = logging.getLogger(__name__)
+
 _WAIT_SECONDS = 0.25
+_BEATS = 4  # renewals within the time of a lease
 
 
-def take_lease(connection: Connection, name: str, *, holder: str, clock: Clock, seconds: float) -> bool:
-    """Take or renew a lease; says whether it is ours now."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lease:
+    """A lease as it was found: whether it is ours now, and else who has it."""
+
+    is_ours: bool
+    holder: str
+
+
+def take_lease(connection: Connection, name: str, *, holder: str, clock: Clock, seconds: float) -> Lease:
+    """Take or renew a lease."""
     now = clock.now()
     rows = connection.run(
         "service.take_lease", name=name, holder=holder, now=now, expires_at=now + timedelta(seconds=seconds)
     )
-    return bool(rows)
+    return Lease(is_ours=rows[0]["holder"] == holder, holder=rows[0]["holder"])
 
 
 def release_lease(connection: Connection, name: str, *, holder: str) -> None:
     """Give a lease back."""
     connection.run("service.release_lease", name=name, holder=holder)
+
+
+class Heartbeat:
+    """Renews a lease from a thread of its own while its holder works, and says so when it was lost."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        name: str,
+        *,
+        holder: str,
+        clock: Clock,
+        seconds: float,
+        on_beat: Callable[[], None] | None = None,
+    ) -> None:
+        self._connection = connection
+        self._name = name
+        self._holder = holder
+        self._clock = clock
+        self._seconds = seconds
+        self._on_beat = on_beat
+        self._ended = threading.Event()
+        self._lost = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"lease {name}", daemon=True)
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether somebody else has the lease, or it could not be renewed in time."""
+        return self._lost.is_set()
+
+    def __enter__(self) -> Self:
+        """Begin to renew."""
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Renew no longer; the lease stays as it is."""
+        self._ended.set()
+        self._thread.join(timeout=10)
+
+    def _run(self) -> None:
+        renewed = time.monotonic()
+        while not self._ended.wait(self._seconds / _BEATS):
+            try:
+                lease = take_lease(
+                    self._connection, self._name, holder=self._holder, clock=self._clock, seconds=self._seconds
+                )
+                if self._on_beat:
+                    self._on_beat()
+            except StoreUnavailable:
+                log.warning("the lease %s could not be renewed", self._name)
+                if time.monotonic() - renewed > self._seconds:
+                    self._lost.set()
+                continue
+            if not lease.is_ours:
+                self._lost.set()
+                return
+            renewed = time.monotonic()
 
 
 @contextmanager
@@ -36,7 +109,7 @@ def waited_lease(
         Conflict: it was not to be had in time.
     """
     deadline = time.monotonic() + wait_seconds
-    while not take_lease(connection, name, holder=holder, clock=clock, seconds=seconds):
+    while not take_lease(connection, name, holder=holder, clock=clock, seconds=seconds).is_ours:
         if time.monotonic() > deadline:
             msg = f"Another process has held the lease {name!r} for more than {wait_seconds:.0f} s."
             raise Conflict(msg)

@@ -10,12 +10,13 @@ from graphmem.model.caller import Caller, Role
 from graphmem.model.edge import Edge, EdgeType, LineageType
 from graphmem.model.entity import EntityRef
 from graphmem.model.entity_change import ChangeKind, EntityChange
+from graphmem.model.job import JobState, RunRecord, RunStatus
 from graphmem.model.memory import Authority, Memory, MemoryType, Status
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.space import space_from_key
 from graphmem.model.tokens import ALWAYS_MS, NEVER_MS, epoch_ms
 from graphmem.model.trace import TraceRecord
-from graphmem.store.schema import ApiKeyNode, EntityChangeNode, JobRunNode, MemoryNode, TraceNode
+from graphmem.store.schema import ApiKeyNode, EntityChangeNode, JobNode, JobRunNode, MemoryNode, TraceNode
 
 Properties = dict[str, Any]
 Stored = Mapping[str, Any]  # a node or its properties
@@ -27,6 +28,7 @@ _MEMORY: Described = MemoryNode.defined_properties(aliases=False, rels=False)
 _API_KEY: Described = ApiKeyNode.defined_properties(aliases=False, rels=False)
 _ENTITY_CHANGE: Described = EntityChangeNode.defined_properties(aliases=False, rels=False)
 _TRACE: Described = TraceNode.defined_properties(aliases=False, rels=False)
+_JOB: Described = JobNode.defined_properties(aliases=False, rels=False)
 _JOB_RUN: Described = JobRunNode.defined_properties(aliases=False, rels=False)
 
 
@@ -201,19 +203,39 @@ def key_listing(node: Stored) -> Mapping[str, object]:
     }
 
 
-def job_run(node: Stored) -> Mapping[str, object]:
-    """One run of a job as it is shown."""
+def run_record(node: Stored) -> RunRecord:
+    """One run of a job."""
     values = _values(_JOB_RUN, node)
-    return {
-        "uid": values.uid,
-        "job": values.job,
-        "status": values.status,
-        "dry_run": bool(values.dry_run),
-        "counts": json.loads(values.counts or "{}"),
-        "error": values.error,
-        "started_at": values.started_at,
-        "finished_at": values.finished_at,
-    }
+    return RunRecord(
+        uid=values.uid,
+        job=values.job,
+        status=RunStatus(values.status),
+        dry_run=bool(values.dry_run),
+        space=values.space or "",
+        by_hand=bool(values.by_hand),
+        counts=json.loads(values.counts or "{}"),
+        error=values.error,
+        started_at=values.started_at,
+        finished_at=values.finished_at,
+        holder=values.holder or "",
+    )
+
+
+def job_state(node: Stored, holder: str | None, last_run: Stored | None) -> JobState:
+    """What is known of a job."""
+    values = _values(_JOB, node)
+    return JobState(
+        name=values.name,
+        does=values.does or "",
+        schedule=values.schedule,
+        next_run_at=values.next_run_at,
+        totals={status: getattr(values, status) or 0 for status in RunStatus if status is not RunStatus.RUNNING},
+        last_started_at=values.last_started_at,
+        last_succeeded_at=values.last_succeeded_at,
+        last_seconds=values.last_seconds,
+        holder=holder,
+        last_run=run_record(last_run) if last_run else None,
+    )
 
 
 def entity_change_from_node(node: Stored) -> EntityChange:

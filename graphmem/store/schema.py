@@ -267,10 +267,32 @@ class JobRunNode(StructuredNode):
     job = StringProperty(required=True)
     status = StringProperty(required=True)
     dry_run = BooleanProperty()
+    space = StringProperty()
+    by_hand = BooleanProperty()
+    holder = StringProperty()
     started_at = UtcTimeProperty(required=True)
     finished_at = UtcTimeProperty()
     counts = StringProperty()
     error = StringProperty()
+
+
+class JobNode(StructuredNode):
+    """A job: what it does, when it runs, and how many of its runs went how."""
+
+    __label__ = "Job"
+
+    name = StringProperty(required=True)
+    does = StringProperty()
+    schedule = StringProperty()
+    next_run_at = UtcTimeProperty()
+    succeeded = IntegerProperty()
+    partial = IntegerProperty()
+    failed = IntegerProperty()
+    abandoned = IntegerProperty()
+    missed = IntegerProperty()
+    last_started_at = UtcTimeProperty()
+    last_succeeded_at = UtcTimeProperty()
+    last_seconds = FloatProperty()
 
 
 class SchemaNode(StructuredNode):

@@ -59,6 +59,15 @@ class SpacePolicies:
         overrides = self.overrides(space)
         return with_overrides(self._base, overrides) if overrides else self._base
 
+    @property
+    def base(self) -> Policy:
+        """The policy of spaces that have none of their own."""
+        return self._base
+
+    def spaces_with_overrides(self) -> list[str]:
+        """The keys of the spaces that have something of their own, and of their personas that have."""
+        return sorted(self._known())
+
     def overrides(self, space: Space) -> Mapping[str, Any]:
         """What a space has of its own, with what its owner has; values by their path."""
         known = self._known()

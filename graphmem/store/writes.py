@@ -52,6 +52,7 @@ def read_state(transaction: Transaction, selection: Selection) -> GraphState:
         previous_turns=previous,
         last_turns=last_turns,
         updaters=updaters,
+        corrections=_corrections(transaction, selection.corrections),
         edges=_edges(transaction, selection.edges),
         became=resolved_entities(transaction, selection.entities) if selection.entities else {},
     )
@@ -113,6 +114,12 @@ def _updaters(transaction: Transaction, keys: Iterable[str]) -> dict[str, tuple[
         return {}
     rows = transaction.run("writes.updaters", space_keys=wanted)
     return {row["key"]: tuple(row["updaters"]) for row in rows}
+
+
+def _corrections(transaction: Transaction, keys: Iterable[str]) -> frozenset[str]:
+    if not (wanted := sorted(keys)):
+        return frozenset()
+    return frozenset(row["key"] for row in transaction.run("writes.corrections", space_keys=wanted))
 
 
 def _edges(transaction: Transaction, places: Iterable[EdgeKey]) -> dict[EdgeKey, Edge]:

@@ -8,8 +8,9 @@ from functools import partial
 from graphmem.errors import ModelUnavailable
 from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.indexing import texts_to_embed
+from graphmem.gateway.tracing import effect
+from graphmem.model.job import Run
 from graphmem.model.policy import IndexPolicy
-from graphmem.model.space import space_from_key
 from graphmem.model.state import Decision, GraphState, Selection
 from graphmem.ports import Embedder, Vector
 from graphmem.store.connection import Connection
@@ -34,7 +35,7 @@ def decide_embedding(state: GraphState, *, versions: Mapping[str, int]) -> Decis
     return Decision(
         changed=embedded,
         vectors_of={memory.key: places[memory.key] for memory in embedded},
-        events=tuple({"uid": memory.uid, "outcome": "embedded"} for memory in embedded),
+        events=tuple(effect(memory, "embedded", "embed_pending") for memory in embedded),
     )
 
 
@@ -47,16 +48,17 @@ class PendingEmbedding:
         self._embedder = embedder
         self._policy = policy
 
-    def run(self, *, dry_run: bool = False, space_key: str = "") -> Mapping[str, int]:
-        """One pass over all that waits; says how many got vectors and how many still wait."""
-        embedded = 0
-        while not dry_run and (rows := self._waiting(space_key)):
-            done = self._store(self._with_vectors(rows))
-            embedded += done
-            if not done:
+    def run(self, run: Run) -> None:
+        """One pass over all that waits; counts how many got vectors and how many still wait."""
+        run.counts["embedded"] = 0
+        while not run.dry_run and (rows := self._waiting(run.space)) and not run.must_stop():
+            before = run.counts["embedded"]
+            self._store(self._with_vectors(rows), run)
+            if run.counts["embedded"] == before:
                 break
-        pending = self._connection.fetch("memories.pending_count", space=space_key)[0]["pending"]
-        return {"embedded": pending if dry_run else embedded, "pending": pending}
+        run.counts["pending"] = self._connection.fetch("memories.pending_count", space=run.space)[0]["pending"]
+        if run.dry_run:
+            run.counts["embedded"] = run.counts["pending"]
 
     def _waiting(self, space_key: str) -> list[Row]:
         return [dict(row) for row in self._connection.fetch("memories.pending", space=space_key, limit=BATCH)]
@@ -78,20 +80,16 @@ class PendingEmbedding:
                     break
         return made
 
-    def _store(self, made: Sequence[tuple[Row, Sequence[Vector]]]) -> int:
+    def _store(self, made: Sequence[tuple[Row, Sequence[Vector]]], run: Run) -> None:
         by_space: dict[str, dict[str, tuple[int, Sequence[Vector]]]] = defaultdict(dict)
         for row, vectors in made:
             key = str(row["key"])
             by_space[key.partition("|")[0]][key] = (int(str(row["version"])), vectors)
-        done = 0
-        for space, members in by_space.items():
+        for members in by_space.values():
             versions = {key: version for key, (version, _) in members.items()}
-            decision = self._gateway.run(
+            self._gateway.keep(
                 Selection(memories=frozenset(members)),
                 partial(decide_embedding, versions=versions),
-                kind="embed_pending",
-                space=space_from_key(space),
+                run=run,
                 vectors=dict(enumerate(vectors for _, vectors in members.values())),
             )
-            done += len(decision.changed)
-        return done

@@ -1,20 +1,24 @@
-"""Retention: traces are kept for some days."""
+"""Retention: traces and records of runs are kept for some days."""
 
-from collections.abc import Mapping
 from datetime import timedelta
 
+from graphmem.model.job import Run
 from graphmem.ports import Clock
+from graphmem.store.job_runs import JobRuns
 from graphmem.store.traces import Traces
 
 
-class TraceRetention:
-    """Forgets traces older than some days."""
+class Retention:
+    """Forgets traces and records of runs older than some days."""
 
-    def __init__(self, traces: Traces, *, clock: Clock, keep_days: int) -> None:
+    def __init__(self, traces: Traces, runs: JobRuns, *, clock: Clock, keep_days: int) -> None:
         self._traces = traces
+        self._runs = runs
         self._clock = clock
         self._keep = timedelta(days=keep_days)
 
-    def run(self, *, dry_run: bool = False, space_key: str = "") -> Mapping[str, int]:  # noqa: ARG002 - traces span spaces
-        """One pass; says how many traces were forgotten."""
-        return {"forgotten": self._traces.forget(self._clock.now() - self._keep, dry_run=dry_run)}
+    def run(self, run: Run) -> None:
+        """One pass over all traces; they span spaces, so there is none for a single one."""
+        before = self._clock.now() - self._keep
+        run.counts["forgotten"] = self._traces.forget(before, dry_run=run.dry_run)
+        run.counts["runs_forgotten"] = self._runs.forget(before, dry_run=run.dry_run)

@@ -1,30 +1,31 @@
 """Runs: a job works under a lease, so one process at a time does it, and leaves a record of what it did."""
 
 import logging
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 
-from graphmem.errors import Conflict, GraphmemError, NotFound
+from graphmem.errors import Conflict, GraphmemError, NotFound, StoreUnavailable
+from graphmem.model.job import JobState, Run, RunRecord, RunStatus
 from graphmem.ports import Clock, IdSource
 from graphmem.store.connection import Connection
 from graphmem.store.job_runs import JobRuns
-from graphmem.store.leases import release_lease, take_lease
+from graphmem.store.leases import Heartbeat, release_lease, take_lease
 
 log = logging.getLogger(__name__)
 
-LEASE_SECONDS = 600.0
-
-JobFunction = Callable[..., Mapping[str, int]]
+LEASE_SECONDS = 60.0  # after which the job of a process that died is taken over
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class JobReport:
-    """What one run did."""
+class Job:
+    """A job: what it does, and how long one run of it may take before the next goes on."""
 
-    uid: str
-    job: str
-    counts: Mapping[str, int]
-    error: str | None
+    name: str
+    does: str
+    function: Callable[[Run], None]
+    budget_seconds: float = 300.0
 
 
 class JobRunner:
@@ -34,53 +35,106 @@ class JobRunner:
         self,
         connection: Connection,
         *,
-        functions: Mapping[str, JobFunction],
+        jobs: Iterable[Job],
         clock: Clock,
         ids: IdSource,
         holder: str,
+        lease_seconds: float = LEASE_SECONDS,
     ) -> None:
         self._connection = connection
         self._runs = JobRuns(connection)
-        self._functions = dict(functions)
+        self._jobs = {job.name: job for job in jobs}
         self._clock = clock
         self._ids = ids
         self._holder = holder
+        self._lease_seconds = lease_seconds
+        self._stopping = threading.Event()
 
     @property
-    def names(self) -> tuple[str, ...]:
-        """The jobs that there are."""
-        return tuple(sorted(self._functions))
+    def jobs(self) -> tuple[Job, ...]:
+        """The jobs that there are, by name."""
+        return tuple(self._jobs[name] for name in sorted(self._jobs))
 
-    def run(self, job: str, *, dry_run: bool = False, space_key: str = "") -> JobReport:
+    def named(self, name: str) -> Job:
+        """The job of a name.
+
+        Raises:
+            NotFound: there is none.
+        """
+        if name not in self._jobs:
+            msg = f"There is no job of that name; there are {', '.join(sorted(self._jobs))}."
+            raise NotFound(msg)
+        return self._jobs[name]
+
+    def states(self) -> list[JobState]:
+        """What is known of each job, also of those that never ran, by name."""
+        known = {state.name: state for state in self._runs.states(now=self._clock.now())}
+        return [replace(known.get(job.name) or JobState(name=job.name), does=job.does) for job in self.jobs]
+
+    def stop(self) -> None:
+        """Let the runs that are on end after their present batch, and begin no other."""
+        self._stopping.set()
+
+    def run(
+        self, name: str, *, dry_run: bool = False, space_key: str = "", by_hand: bool = False, repair: bool = False
+    ) -> RunRecord:
         """Run a job under its lease and record it; an error is recorded, not raised.
 
         Raises:
             NotFound: there is no such job.
-            Conflict: another process is running it.
+            Conflict: it is running already; the message says who runs it.
         """
-        if job not in self._functions:
-            msg = f"There is no job of that name; there are {', '.join(self.names)}."
-            raise NotFound(msg)
-        lease, holder = f"job:{job}", f"{self._holder}:{self._ids.new('lease')}"
-        if not take_lease(self._connection, lease, holder=holder, clock=self._clock, seconds=LEASE_SECONDS):
-            msg = f"The job {job} is running in another process."
+        job = self.named(name)
+        lease, holder = f"job:{name}", f"{self._holder}:{self._ids.new('lease')}"
+        taken = take_lease(self._connection, lease, holder=holder, clock=self._clock, seconds=self._lease_seconds)
+        if not taken.is_ours:
+            msg = f"The job {name} is running already, in the process {taken.holder}."
             raise Conflict(msg)
+        deadline = time.monotonic() + job.budget_seconds
+        run = Run(
+            uid=self._ids.new("run"),
+            job=name,
+            dry_run=dry_run,
+            space=space_key,
+            by_hand=by_hand,
+            repair=repair,
+            is_over=lambda: self._stopping.is_set() or beat.is_lost or time.monotonic() > deadline,
+        )
+        beat = Heartbeat(
+            self._connection,
+            lease,
+            holder=holder,
+            clock=self._clock,
+            seconds=self._lease_seconds,
+            on_beat=lambda: self._runs.note(run),
+        )
         try:
-            return self._recorded(job, dry_run=dry_run, space_key=space_key)
+            with beat:
+                return self._recorded(job, run, holder)
         finally:
-            release_lease(self._connection, lease, holder=holder)
+            self._release(lease, holder)
 
-    def _recorded(self, job: str, *, dry_run: bool, space_key: str) -> JobReport:
-        uid = self._ids.new("run")
-        self._runs.start(uid, job=job, dry_run=dry_run, now=self._clock.now())
-        counts: Mapping[str, int] = {}
+    def note_missed(self, name: str) -> None:
+        """Record that the time of a job came while no process could begin it."""
+        self._runs.note_missed(self._ids.new("run"), job=name, holder=self._holder, now=self._clock.now())
+
+    def _release(self, lease: str, holder: str) -> None:
+        try:
+            release_lease(self._connection, lease, holder=holder)
+        except StoreUnavailable:
+            log.warning("the lease %s could not be given back; it runs out by itself", lease)
+
+    def _recorded(self, job: Job, run: Run, holder: str) -> RunRecord:
+        self._runs.start(run, holder=holder, now=self._clock.now())
+        began = time.monotonic()
         error: str | None = None
         try:
-            counts = self._functions[job](dry_run=dry_run, space_key=space_key)
+            job.function(run)
         except Exception as problem:
-            log.exception("job %s failed", job)
+            log.exception("job %s failed", job.name)
             # the text of a driver error may hold a query with its parameters: only our own sentences are kept
             error = problem.message if isinstance(problem, GraphmemError) else type(problem).__name__
-        self._runs.finish(uid, now=self._clock.now(), counts=counts, error=error)
-        log.info("job %s: %s", job, error or dict(counts))
-        return JobReport(uid=uid, job=job, counts=counts, error=error)
+        status = RunStatus.FAILED if error else RunStatus.PARTIAL if run.was_cut else RunStatus.SUCCEEDED
+        record = self._runs.finish(run, status, now=self._clock.now(), seconds=time.monotonic() - began, error=error)
+        log.info("job %s: %s %s", job.name, status, error or dict(record.counts))
+        return record

@@ -175,9 +175,9 @@ def test_old_traces_are_forgotten_by_the_job(api):
     api.get(f"/v1/traces/{new}")
 
     runner = api.house.graphmem.runner
-    assert runner.run("forget_traces", dry_run=True).counts["forgotten"] >= 1
+    assert runner.run("prune_traces", dry_run=True).counts["forgotten"] >= 1
     assert 200 == api.get(f"/v1/traces/{old}").status_code
-    assert runner.run("forget_traces").counts["forgotten"] >= 1
+    assert runner.run("prune_traces").counts["forgotten"] >= 1
     assert [404, 200] == [api.get(f"/v1/traces/{uid}").status_code for uid in (old, new)]
 
 

@@ -1,17 +1,32 @@
 """Jobs on a real graph."""
 
+import json
+import threading
+import time
 from datetime import timedelta
 
 import pytest
 from builders import a_request
 
+from graphmem.adapters.clock import SystemClock
+from graphmem.bootstrap import build
 from graphmem.errors import Conflict, NotFound
+from graphmem.model.job import Run, RunStatus
+from graphmem.model.memory import MemoryType
+from graphmem.model.space import space_from_key
 from graphmem.store.leases import release_lease, take_lease
-from graphmem.upkeep.runs import JobRunner
+from graphmem.upkeep.runs import Job, JobRunner
 
 
 def space_key(house):
     return f"{house.caller.tenant}/user:ada"
+
+
+def a_runner(house, function, *, name="probe", holder="test", **options):
+    """A runner with one job; each test gives it a name of its own, because all share one database."""
+    job = Job(name=name, does="probes", function=function, **options.pop("job", {}))
+    values = {"clock": house.clock, "ids": house.graphmem.ids, "holder": holder} | options
+    return JobRunner(house.graphmem.connection, jobs=[job], **values)
 
 
 def test_expired_memories_are_archived_with_the_reason_ttl(house):
@@ -29,7 +44,7 @@ def test_expired_memories_are_archived_with_the_reason_ttl(house):
         "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant"
         " RETURN m.content, m.status, m.status_reason ORDER BY m.content"
     )
-    assert 0 == house.graphmem.runner.run("expire", space_key=space_key(house)).counts["archived"]
+    assert "archived" not in house.graphmem.runner.run("expire", space_key=space_key(house)).counts
 
 
 def test_what_expired_frees_its_claim(house):
@@ -58,7 +73,7 @@ def test_what_waits_for_vectors_gets_them_when_the_model_is_back(house):
     house.embedder.is_broken = False
     report = house.graphmem.runner.run("embed_pending", space_key=space_key(house))
 
-    assert {"embedded": 1, "pending": 0} == report.counts
+    assert {"embedded": 1, "pending": 0, "spaces": 1} == report.counts
     bundle = house.recall("she drinks it hot")
     assert ((), 1) == (bundle.degraded, bundle.items[0].explanation.vector.rank)
     assert bundle.items[0].memory.embedded
@@ -67,40 +82,34 @@ def test_what_waits_for_vectors_gets_them_when_the_model_is_back(house):
 def test_a_run_is_recorded_with_its_counts(house):
     report = house.graphmem.runner.run("expire", space_key=space_key(house))
 
-    newest = next(run for run in house.graphmem.runs.newest("expire", limit=20) if run["uid"] == report.uid)
-    assert ("succeeded", dict(report.counts), None) == (newest["status"], newest["counts"], newest["error"])
+    newest = next(run for run in house.graphmem.runs.newest("expire", limit=20) if run.uid == report.uid)
+    assert report == newest
+    assert (RunStatus.SUCCEEDED, {"spaces": 0}, None) == (newest.status, newest.counts, newest.error)
 
 
 def test_a_job_that_raises_is_recorded_and_its_lease_is_free_again(house):
-    def boom(**_):
+    def boom(_):
         message = "boom, with what was in the query"
         raise ValueError(message)
 
-    runner = JobRunner(
-        house.graphmem.connection,
-        functions={"boom": boom},
-        clock=house.clock,
-        ids=house.graphmem.ids,
-        holder="test",
-    )
+    runner = a_runner(house, boom)
 
     # only the kind: the text of a driver error may hold a query with its parameters
-    assert "ValueError" == runner.run("boom").error
-    assert "ValueError" == runner.run("boom").error
+    assert (RunStatus.FAILED, "ValueError") == (runner.run("probe").status, runner.run("probe").error)
 
 
 def test_one_process_at_a_time_runs_a_job(house):
     connection = house.graphmem.connection
     take_lease(connection, "job:expire", holder="other", clock=house.clock, seconds=60)
     try:
-        with pytest.raises(Conflict, match="running in another process"):
+        with pytest.raises(Conflict, match="is running already, in the process other"):
             house.graphmem.runner.run("expire")
     finally:
         release_lease(connection, "job:expire", holder="other")
 
 
 def test_an_unknown_job_is_not_found(house):
-    with pytest.raises(NotFound, match="embed_pending, expire"):
+    with pytest.raises(NotFound, match="decay_commitments, embed_pending, expire"):
         house.graphmem.runner.run("nonsense")
 
 
@@ -112,4 +121,165 @@ def test_one_text_that_the_model_refuses_holds_up_no_other(house):
 
     report = house.graphmem.runner.run("embed_pending", space_key=space_key(house))
 
-    assert {"embedded": 1, "pending": 1} == report.counts
+    assert {"embedded": 1, "pending": 1, "spaces": 1} == report.counts
+
+
+def test_a_second_run_of_a_job_is_refused_and_says_who_holds_it(house):
+    inside = threading.Event()
+    leave = threading.Event()
+
+    def wait(_):
+        inside.set()
+        leave.wait(10)
+
+    first = a_runner(house, wait, name="slow", holder="one")
+    thread = threading.Thread(target=first.run, args=("slow",))
+    thread.start()
+    inside.wait(10)
+    try:
+        with pytest.raises(Conflict, match="in the process one:"):
+            a_runner(house, wait, name="slow", holder="two").run("slow")
+    finally:
+        leave.set()
+        thread.join()
+
+
+def test_a_long_run_keeps_its_lease_and_shows_how_far_it_is(house):
+    clock = SystemClock()
+    inside = threading.Event()
+    leave = threading.Event()
+
+    def work(run):
+        run.counts["done"] = 7
+        inside.set()
+        leave.wait(20)
+
+    runner = a_runner(house, work, name="long", lease_seconds=0.4, clock=clock)
+    thread = threading.Thread(target=runner.run, args=("long",))
+    thread.start()
+    inside.wait(10)
+    time.sleep(1.2)  # three times the lease
+    try:
+        with pytest.raises(Conflict):
+            a_runner(house, work, name="long", lease_seconds=0.4, clock=clock).run("long")
+        assert {"done": 7} == house.graphmem.runs.newest("long", limit=1)[0].counts
+    finally:
+        leave.set()
+        thread.join()
+
+
+def test_the_lease_of_a_process_that_died_is_taken_over_and_its_run_marked(house):
+    connection, clock = house.graphmem.connection, house.clock
+    take_lease(connection, "job:orphan", holder="dead", clock=clock, seconds=60)
+    house.graphmem.runs.start(Run(uid=f"run-{house.caller.tenant}", job="orphan"), holder="dead", now=clock.now())
+    runner = a_runner(house, lambda _: None, name="orphan")
+
+    with pytest.raises(Conflict, match="dead"):
+        runner.run("orphan")
+    clock.advance(seconds=61)
+
+    assert RunStatus.SUCCEEDED == runner.run("orphan").status
+    statuses = {run.uid: run.status for run in house.graphmem.runs.newest("orphan", limit=2)}
+    assert RunStatus.ABANDONED == statuses[f"run-{house.caller.tenant}"]
+
+
+def test_a_stop_ends_the_present_batch_and_the_next_run_goes_on(house):
+    house.write(*[a_request(f"M{number}.", expires_at=house.clock.now()) for number in range(3)])
+    house.graphmem.runner.stop()
+
+    assert RunStatus.PARTIAL == house.graphmem.runner.run("expire", space_key=space_key(house)).status
+    fresh = build(house.graphmem.settings, house.graphmem.connection, clock=house.clock, embedder=house.embedder)
+    record = fresh.runner.run("expire", space_key=space_key(house))
+    assert (RunStatus.SUCCEEDED, 3) == (record.status, record.counts["archived"])
+
+
+def test_a_run_whose_time_is_up_ends_and_says_so(house):
+    house.write(a_request("Gone.", expires_at=house.clock.now()))
+    sweep = house.graphmem.runner.named("expire").function
+
+    record = a_runner(house, sweep, name="hurried", job={"budget_seconds": 0.0}).run(
+        "hurried", space_key=space_key(house)
+    )
+
+    assert (RunStatus.PARTIAL, {"spaces": 0}) == (record.status, record.counts)
+
+
+def test_a_missed_run_is_recorded_and_leaves_the_one_that_is_on_alone(house):
+    runner = a_runner(house, lambda _: runner.note_missed("missing"), name="missing")
+
+    runner.run("missing")
+
+    assert {RunStatus.MISSED, RunStatus.SUCCEEDED} == {
+        run.status for run in house.graphmem.runs.newest("missing", limit=2)
+    }
+
+
+def test_each_changed_memory_has_a_trace_that_names_the_run(house):
+    house.write(*[a_request(f"M{number}.", expires_at=house.clock.now()) for number in range(2)])
+
+    record = house.graphmem.runner.run("expire", space_key=space_key(house))
+
+    traces = house.rows(
+        "MATCH (t:Trace {tenant: $name, kind: 'expire'}) RETURN t.spaces, t.events, t.request",
+        name=house.caller.tenant,
+    )
+    assert 2 == len(traces)
+    assert all([space_key(house)] == spaces and "ttl" in events for spaces, events, _ in traces)
+    assert {record.uid} == {json.loads(request)["run"] for _, _, request in traces}
+
+
+def test_a_job_in_one_space_reads_no_other(house):
+    for space in ("user:ada", "user:bob"):
+        house.write(a_request("Gone.", space=space, expires_at=house.clock.now()))
+
+    assert 1 == house.graphmem.runner.run("expire", space_key=space_key(house)).counts["archived"]
+    assert [("active",)] == house.rows("MATCH (m:Memory) WHERE m.space = $tenant + 'user:bob' RETURN m.status")
+
+
+def test_commitments_decay_after_a_hundred_days_unless_they_were_refreshed(house):
+    house.write(
+        a_request("Call Bob.", type=MemoryType.TODO),
+        a_request("Water the plants.", type=MemoryType.TODO),
+        a_request("Pinned promise.", type=MemoryType.TODO, pinned=True),
+    )
+    house.clock.advance(days=60)
+    house.write(a_request("Water the plants.", type=MemoryType.TODO))
+    house.clock.advance(days=40)
+
+    dry = house.graphmem.runner.run("decay_commitments", space_key=space_key(house), dry_run=True)
+    wet = house.graphmem.runner.run("decay_commitments", space_key=space_key(house))
+
+    assert {"archived": 1, "spaces": 1} == dry.counts == wet.counts
+    assert [("Call Bob.", "commitment_decay")] == house.rows(
+        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant AND m.status = 'archived' RETURN m.content, m.status_reason"
+    )
+
+
+def test_archival_is_off_until_a_space_wants_it_and_spares_corrections(house):
+    old = house.write(a_request("Trivia.", importance=10), a_request("The old name.", importance=10))
+    house.write(a_request("The new name.", importance=10, updates=(old.results[1].memory.uid,)))
+    house.clock.advance(days=100)
+    runner = house.graphmem.runner
+
+    assert {"spaces": 0} == runner.run("archive", space_key=space_key(house)).counts
+    house.graphmem.policies.save(space_from_key(space_key(house)), {"upkeep.archive.enabled": True})
+    assert {"archived": 1, "spaces": 1} == runner.run("archive", space_key=space_key(house)).counts
+    assert ["The new name."] == [
+        content
+        for (content,) in house.rows(
+            "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant AND m.status = 'active' RETURN m.content"
+        )
+    ]
+
+
+def test_what_is_hardly_believed_goes_quiet_after_30_days_unless_it_is_said_again(house):
+    house.write(a_request("Maybe.", confidence=0.39), a_request("Perhaps.", confidence=0.39))
+    house.write(a_request("Likely.", confidence=0.40), a_request("Kept.", confidence=0.1, pinned=True))
+    house.write(a_request("Perhaps.", confidence=0.39))
+    house.clock.advance(days=31)
+
+    house.graphmem.runner.run("expire", space_key=space_key(house))
+
+    assert [("Maybe.",)] == house.rows(
+        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant AND m.status = 'archived' RETURN m.content"
+    )

@@ -74,16 +74,16 @@ def test_a_lease_has_one_holder_until_it_runs_out(connection):
     clock = FixedClock()
     name = "test-lease"
 
-    assert take_lease(connection, name, holder="a", clock=clock, seconds=60)
-    assert not take_lease(connection, name, holder="b", clock=clock, seconds=60)
+    assert take_lease(connection, name, holder="a", clock=clock, seconds=60).is_ours
+    assert not take_lease(connection, name, holder="b", clock=clock, seconds=60).is_ours
     clock.advance(seconds=59)
-    assert not take_lease(connection, name, holder="b", clock=clock, seconds=60)
+    assert not take_lease(connection, name, holder="b", clock=clock, seconds=60).is_ours
     clock.advance(seconds=1)
-    assert take_lease(connection, name, holder="b", clock=clock, seconds=60)
+    assert take_lease(connection, name, holder="b", clock=clock, seconds=60).is_ours
     release_lease(connection, name, holder="a")
-    assert not take_lease(connection, name, holder="a", clock=clock, seconds=60)
+    assert not take_lease(connection, name, holder="a", clock=clock, seconds=60).is_ours
     release_lease(connection, name, holder="b")
-    assert take_lease(connection, name, holder="a", clock=clock, seconds=60)
+    assert take_lease(connection, name, holder="a", clock=clock, seconds=60).is_ours
     release_lease(connection, name, holder="a")
 
 

@@ -1,0 +1,182 @@
+"""Jobs: what keeps the store in order, when it runs, what it did, and running it now."""
+
+from typing import Any
+
+from flask import Response, g, jsonify
+from marshmallow import RAISE, Schema, fields, validate
+
+from api.auth import requires
+from api.finding import named_spaces
+from api.parsing import JsonBlueprint
+from api.schemas.common import RequestSchema, iso
+from api.service import service
+from graphmem.errors import Forbidden
+from graphmem.model.caller import Caller, Role
+from graphmem.model.job import JobState, RunRecord
+from graphmem.model.space import space_from_key
+from graphmem.store.keys import FIRST_TENANT
+
+blueprint = JsonBlueprint("jobs", __name__, url_prefix="/v1/jobs", description="What keeps the store in order")
+
+_AT_ONCE = 1000
+
+
+class RunRequest(RequestSchema):
+    """What to run."""
+
+    dry_run = fields.Boolean(load_default=False, metadata={"description": "Count the same, touch nothing"})
+    space = fields.String(load_default=None, metadata={"description": "Only in this space", "example": "user:ada"})
+    repair = fields.Boolean(load_default=False, metadata={"description": "Let `integrity` mend what it finds"})
+
+
+class RunsQuery(RequestSchema):
+    """How many of the newest runs."""
+
+    limit = fields.Integer(load_default=20, validate=validate.Range(1, 200))
+
+
+class RunAnswer(Schema):
+    """One run of a job."""
+
+    uid = fields.String()
+    job = fields.String()
+    status = fields.String(
+        metadata={"description": "running, succeeded, partial (the next goes on), failed, abandoned or missed"}
+    )
+    dry_run = fields.Boolean()
+    space = fields.String(allow_none=True)
+    by_hand = fields.Boolean()
+    counts = fields.Dict(keys=fields.String(), values=fields.Integer())
+    error = fields.String(allow_none=True)
+    started_at = fields.DateTime()
+    finished_at = fields.DateTime(allow_none=True)
+
+
+class RunEnvelope(Schema):
+    """What was run."""
+
+    run = fields.Nested(RunAnswer)
+
+
+class RunList(Schema):
+    """The newest runs of a job."""
+
+    items = fields.List(fields.Nested(RunAnswer))
+    total = fields.Integer()
+    next_cursor = fields.String(allow_none=True)
+
+
+class JobAnswer(Schema):
+    """A job."""
+
+    name = fields.String()
+    does = fields.String()
+    schedule = fields.String(allow_none=True)
+    next_run_at = fields.DateTime(allow_none=True)
+    totals = fields.Dict(keys=fields.String(), values=fields.Integer())
+    last_started_at = fields.DateTime(allow_none=True)
+    last_succeeded_at = fields.DateTime(allow_none=True)
+    last_seconds = fields.Float(allow_none=True)
+    holder = fields.String(allow_none=True, metadata={"description": "Who runs it now"})
+    last_run = fields.Nested(RunAnswer, allow_none=True)
+
+
+class JobList(Schema):
+    """All jobs, by name."""
+
+    items = fields.List(fields.Nested(JobAnswer))
+    total = fields.Integer()
+    next_cursor = fields.String(allow_none=True)
+
+
+@blueprint.route("", methods=["GET"])
+@requires(Role.CURATOR)
+@blueprint.response(200, JobList)
+def listing() -> Response:
+    """List the jobs: what each does, when it runs, and how its runs went. What runs did is shown to operators."""
+    jobs = [_job_view(state) for state in service().runner.states()]
+    return jsonify(items=jobs, total=len(jobs), next_cursor=None)
+
+
+@blueprint.route("/<name>/runs", methods=["POST"])
+@requires(Role.CURATOR)
+@blueprint.arguments(RunRequest)
+@blueprint.response(200, RunEnvelope)
+@blueprint.alt_response(409, description="It is running already; the message says who runs it.")
+def run(values: dict[str, Any], name: str) -> Response:
+    """Run a job now and wait for it, in one space or, for operators, in all. 409 while it is running elsewhere."""
+    service().runner.named(name)
+    record = service().runner.run(
+        name, dry_run=values["dry_run"], space_key=_space_key(values["space"]), by_hand=True, repair=values["repair"]
+    )
+    return jsonify(run=run_view(record))
+
+
+@blueprint.route("/<name>/runs", methods=["GET"])
+@requires(Role.CURATOR)
+@blueprint.arguments(RunsQuery, location="query", unknown=RAISE)
+@blueprint.response(200, RunList)
+def runs(query: dict[str, Any], name: str) -> Response:
+    """The newest runs of a job; keys that are no operator's see those in their spaces."""
+    service().runner.named(name)
+    found = service().runs.newest(name, limit=query["limit"] if _is_operator(g.caller) else _AT_ONCE)
+    shown = [run_view(record) for record in found if _may_see(record)][: query["limit"]]
+    return jsonify(items=shown, total=len(shown), next_cursor=None)
+
+
+def run_view(record: RunRecord) -> dict[str, Any]:
+    """A run as it is shown."""
+    return {
+        "uid": record.uid,
+        "job": record.job,
+        "status": record.status.value,
+        "dry_run": record.dry_run,
+        "space": space_from_key(record.space).name if record.space else None,
+        "by_hand": record.by_hand,
+        "counts": dict(record.counts),
+        "error": record.error,
+        "started_at": iso(record.started_at),
+        "finished_at": iso(record.finished_at),
+    }
+
+
+def _job_view(state: JobState) -> dict[str, Any]:
+    last = state.last_run
+    is_operator = _is_operator(g.caller)
+    return {
+        "name": state.name,
+        "does": state.does,
+        "schedule": state.schedule,
+        "next_run_at": iso(state.next_run_at),
+        "totals": {status.value: number for status, number in state.totals.items()} if is_operator else {},
+        "last_started_at": iso(state.last_started_at),
+        "last_succeeded_at": iso(state.last_succeeded_at),
+        "last_seconds": state.last_seconds,
+        "holder": state.holder if is_operator else None,
+        "last_run": run_view(last) if last and _may_see(last) else None,
+    }
+
+
+def _space_key(name: str | None) -> str:
+    """The key of the space that a job is to work in; only operators may leave it out.
+
+    Raises:
+        Forbidden: the key may not curate it, or is no operator's and names none.
+    """
+    if name is not None:
+        (space,) = named_spaces(name)
+        if not g.caller.may(Role.CURATOR, space):
+            raise Forbidden
+        return space.key
+    if not _is_operator(g.caller):
+        message = "Name a space: only an admin key of the first tenant for all spaces may run a job everywhere."
+        raise Forbidden(message)
+    return ""
+
+
+def _is_operator(caller: Caller) -> bool:
+    return caller.tenant == FIRST_TENANT and caller.role is Role.ADMIN and "*" in caller.spaces
+
+
+def _may_see(record: RunRecord) -> bool:
+    return _is_operator(g.caller) or bool(record.space and g.caller.may_see(space_from_key(record.space)))

@@ -1,0 +1,86 @@
+"""Jobs: what one run of a job may do, and what it did."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+
+
+class RunStatus(StrEnum):
+    """How a run went."""
+
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    PARTIAL = "partial"  # its time was up, or it was asked to stop: the next run goes on
+    FAILED = "failed"
+    ABANDONED = "abandoned"  # its process died
+    MISSED = "missed"  # its time came while no process was there to begin it
+
+
+def _never() -> bool:
+    return False
+
+
+@dataclass(kw_only=True, slots=True)
+class Run:
+    """What one run of a job may do, and what it did so far.
+
+    ``space`` is the key of the only space that it works in, or empty for all. ``by_hand`` says that somebody asked for
+    it: then a job also works where it is switched off or not yet due.
+    """
+
+    uid: str
+    job: str
+    dry_run: bool = False
+    space: str = ""
+    by_hand: bool = False
+    repair: bool = False
+    is_over: Callable[[], bool] = _never
+    counts: Counter[str] = field(default_factory=Counter)
+    spaces: set[str] = field(default_factory=set)  # those that it found work in
+    was_cut: bool = False  # it ended before all was done
+
+    def must_stop(self) -> bool:
+        """Whether to end here; asked between batches while there is more to do."""
+        self.was_cut = self.was_cut or self.is_over()
+        return self.was_cut
+
+    def count(self, events: Iterable[Mapping[str, object]]) -> None:
+        """Count what a batch did, by outcome, and where."""
+        for event in events:
+            self.counts[str(event["outcome"])] += 1
+            self.spaces.add(str(event["space"]))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RunRecord:
+    """What is kept of a run."""
+
+    uid: str
+    job: str
+    status: RunStatus
+    dry_run: bool
+    space: str
+    by_hand: bool
+    counts: Mapping[str, int]
+    error: str | None
+    started_at: datetime
+    finished_at: datetime | None
+    holder: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class JobState:
+    """What is known of a job: what it does, when it runs, how its runs went, and who runs it now."""
+
+    name: str
+    does: str = ""
+    schedule: str | None = None
+    next_run_at: datetime | None = None
+    totals: Mapping[RunStatus, int] = field(default_factory=dict)
+    last_started_at: datetime | None = None
+    last_succeeded_at: datetime | None = None
+    last_seconds: float | None = None
+    holder: str | None = None
+    last_run: RunRecord | None = None

@@ -1,0 +1,90 @@
+"""Sweeping: a rule goes through the spaces in batches; each batch is decided and applied in one transaction."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from graphmem.gateway.gateway import Gateway
+from graphmem.model.job import Run
+from graphmem.model.policy import UpkeepPolicy
+from graphmem.model.space import space_from_key
+from graphmem.model.state import Decision, GraphState, Selection
+from graphmem.ports import Clock
+from graphmem.store.connection import Connection
+from graphmem.store.spaces import SpacePolicies
+
+BATCH = 500
+
+
+def _always(_: UpkeepPolicy) -> bool:
+    return True
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rule:
+    """A rule for single memories: the named query that finds candidates, and the pure function that decides on them."""
+
+    query: str
+    parameters: Callable[[UpkeepPolicy, datetime], Mapping[str, Any]]
+    decide: Callable[[GraphState, UpkeepPolicy, datetime], Decision]
+    is_on: Callable[[UpkeepPolicy], bool] = _always
+    with_corrections: bool = False  # whether it asks which memories correct another one
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Part:
+    """Spaces that one policy holds in: a space of its own, or all other than some. ``space`` is a key or empty."""
+
+    policy: UpkeepPolicy
+    space: str = ""
+    other_than: Sequence[str] = ()
+
+
+class Sweep:
+    """Goes through spaces with a rule."""
+
+    def __init__(self, connection: Connection, *, gateway: Gateway, clock: Clock, policies: SpacePolicies) -> None:
+        self._connection = connection
+        self._gateway = gateway
+        self._clock = clock
+        self._policies = policies
+
+    def run(self, rule: Rule, run: Run) -> None:
+        """Apply a rule to all that it finds, until it finds no more or the run must stop."""
+        now = self._clock.now()
+        for part in self.parts(run):
+            if run.by_hand or rule.is_on(part.policy):
+                self._run_part(rule, part, run, now)
+
+    def parts(self, run: Run) -> Iterator[Part]:
+        """The spaces of a run, by the policy that holds in them."""
+        if run.space:
+            yield Part(policy=self._policies.of(space_from_key(run.space)).upkeep, space=run.space)
+            return
+        own = self._policies.spaces_with_overrides()
+        yield Part(policy=self._policies.base.upkeep, other_than=own)
+        for space in own:
+            yield Part(policy=self._policies.of(space_from_key(space)).upkeep, space=space)
+
+    def _run_part(self, rule: Rule, part: Part, run: Run, now: datetime) -> None:
+        after = ""
+        while not run.must_stop():
+            rows = self._connection.fetch(
+                rule.query,
+                **rule.parameters(part.policy, now),
+                space=part.space,
+                other_than=list(part.other_than),
+                after=after,
+                limit=BATCH,
+            )
+            if not rows:
+                return
+            keys = [row["key"] for row in rows]
+            found = frozenset(keys)
+            self._gateway.keep(
+                Selection(memories=found, corrections=found if rule.with_corrections else frozenset()),
+                lambda state: rule.decide(state, part.policy, now),
+                run=run,
+            )
+            after = keys[-1]
