@@ -17,6 +17,7 @@ from api.schemas.memories import (
     PatchRequest,
     SpaceQuery,
     StatusRequest,
+    UnfoldAnswer,
     correction_request,
     memory_view,
 )
@@ -83,6 +84,23 @@ def restore(query: dict[str, Any], values: dict[str, Any], uid: str) -> Response
     return _with_status(found_memory(uid, query["space"]), Status.ACTIVE, values["reason"])
 
 
+@blueprint.route("/<uid>/unfold", methods=["POST"])
+@requires(Role.WRITER)
+@blueprint.arguments(SpaceQuery, location="query", unknown=RAISE)
+@blueprint.response(200, UnfoldAnswer)
+@blueprint.doc(parameters=[_IF_MATCH])
+def unfold(query: dict[str, Any], uid: str) -> Response:
+    """Take apart what the curator folded: its members are active again, the folded memory is archived."""
+    memory = found_memory(uid, query["space"])
+    result, restored, trace_id = service().gateway.unfold(
+        memory, caller=g.caller, expected_version=expected_version(memory)
+    )
+    view = memory_view(_stored(result))
+    return tagged(
+        jsonify(outcome=result.outcome.value, memory=view, restored=restored, trace_id=trace_id), _stored(result)
+    )
+
+
 @blueprint.route("/<uid>/history", methods=["GET"])
 @requires(Role.READER)
 @blueprint.arguments(PageQuery, location="query", unknown=RAISE)
@@ -123,9 +141,13 @@ def _with_status(memory: Memory, status: Status, reason: str | None) -> Response
 
 
 def _changed(result: WriteResult, trace_id: str) -> Response:
+    memory = _stored(result)
+    return tagged(jsonify(outcome=result.outcome.value, memory=memory_view(memory), trace_id=trace_id), memory)
+
+
+def _stored(result: WriteResult) -> Memory:
     assert result.memory is not None  # noqa: S101 - an error was raised before
-    view = memory_view(result.memory)
-    return tagged(jsonify(outcome=result.outcome.value, memory=view, trace_id=trace_id), result.memory)
+    return result.memory
 
 
 def _version(cursor: str) -> int:

@@ -38,3 +38,18 @@ WHERE r.status = 'active'
 RETURN r.memory AS memory
 ORDER BY r.version DESC
 LIMIT 1;
+
+// name: folded_from
+// The memories that one was folded from, within its space.
+// parameters: space_key
+MATCH (folded:Memory {key: $space_key})-[:FOLDED_FROM]->(m:Memory)
+WHERE m.space = folded.space
+RETURN m {
+  .*, search_text: null, search_context: null, space_token: null,
+  created_at: toString(m.created_at), updated_at: toString(m.updated_at), status_at: toString(m.status_at),
+  occurred_at: toString(m.occurred_at), valid_from: toString(m.valid_from), valid_until: toString(m.valid_until),
+  last_recalled_at: toString(m.last_recalled_at)
+} AS m,
+       COLLECT { MATCH (m)-[:MENTIONS]->(e:Entity) RETURN [e.entity_key, e.label] ORDER BY e.entity_key } AS entities
+ORDER BY m.key
+LIMIT 500;

@@ -155,6 +155,7 @@ def build(
         gateway=gateway,
         embedder=embedder,
         clock=clock,
+        ids=ids,
         policy=policy,
         policies=policies,
         keep_days=settings.traces.keep_days,

@@ -30,5 +30,7 @@ SCHEDULE: tuple[ScheduledJob, ...] = (
     ScheduledJob(name="expire", when="every 5 minutes", trigger=_every(5)),
     ScheduledJob(name="decay_commitments", when="daily at 2:50 UTC", trigger=_daily(2, 50), grace_seconds=3600),
     ScheduledJob(name="archive", when="daily at 3:00 UTC", trigger=_daily(3, 0), grace_seconds=3600),
+    ScheduledJob(name="curate_dedupe", when="every 10 minutes, where a space is due", trigger=_every(10)),
+    ScheduledJob(name="curate_fold", when="every 10 minutes, where repeats were put away", trigger=_every(10)),
     ScheduledJob(name="prune_traces", when="daily at 3:30 UTC", trigger=_daily(3, 30), grace_seconds=3600),
 )

@@ -243,6 +243,12 @@ class AddAnswer(Schema):
     trace_id = fields.String()
 
 
+class UnfoldAnswer(AddAnswer):
+    """What became of a folded memory, and which of its members are active again."""
+
+    restored = fields.List(fields.String())
+
+
 class BatchResult(Schema):
     """What became of one item of a batch."""
 

@@ -7,7 +7,7 @@ from datetime import datetime
 
 from graphmem.gateway.claims import own_claims, source_claim
 from graphmem.gateway.conversation import Chain, conversation_key, with_built_context
-from graphmem.model.edge import Edge, EdgeType
+from graphmem.model.edge import Edge, EdgeType, LineageType
 from graphmem.model.memory import Memory, Revision, Status, says_the_same
 from graphmem.model.state import Decision, EdgeKey, GraphState
 from graphmem.model.writing import WriteResult
@@ -134,7 +134,7 @@ class Draft:
     def draw(
         self,
         memory: Memory,
-        edge_type: EdgeType,
+        edge_type: EdgeType | LineageType,
         other: Memory,
         *,
         uid: str | None = None,
@@ -200,6 +200,6 @@ class Draft:
         return self.memories[key].entities != (before.entities if before else ())
 
 
-def edge_uid(from_key: str, edge_type: EdgeType, to_key: str) -> str:
+def edge_uid(from_key: str, edge_type: EdgeType | LineageType, to_key: str) -> str:
     """The uid of an edge whose caller gave none: the same ends and type always give the same."""
     return "e-" + hashlib.sha256(f"{from_key}|{edge_type}|{to_key}".encode()).hexdigest()[:24]

@@ -10,6 +10,7 @@ from graphmem.gateway.answers import answer_text, is_stored, memory_keys, report
 from graphmem.gateway.combining import Combiner
 from graphmem.gateway.decide import decide, selection_for
 from graphmem.gateway.edges import DrawnEdge, EdgeRequest, decide_edge, decide_removal, edge_selection
+from graphmem.gateway.folding import decide_unfold, unfold_selection
 from graphmem.gateway.indexing import index_entry
 from graphmem.gateway.preparation import Preparation, Prepared
 from graphmem.gateway.status import StatusChange, decide_status, status_selection
@@ -251,6 +252,30 @@ class Gateway:
             caller=caller,
         )
         return decision.results[0], trace_id
+
+    def unfold(
+        self, folded: Memory, *, caller: Caller, expected_version: int | None = None
+    ) -> tuple[WriteResult, list[str], str]:
+        """Take apart what the curator folded: the result, the uids that are active again, and the trace of it.
+
+        Raises:
+            Forbidden: the key may not write in its space.
+            Conflict: see decide_unfold.
+        """
+        self._authorise(caller, folded.space)
+        now = self._clock.now()
+        members = self._histories.folded_from(folded)
+        decision, trace_id = self._change(
+            unfold_selection(folded, members),
+            lambda state: decide_unfold(
+                state, folded.key, [member.key for member in members], now, expected_version=expected_version
+            ),
+            kind=TraceKind.STATUS,
+            space=folded.space,
+            caller=caller,
+        )
+        restored = [memory.uid for memory in decision.changed if memory.key != folded.key]
+        return decision.results[0], sorted(restored), trace_id
 
     def draw_edge(self, request: EdgeRequest, *, caller: Caller) -> DrawnEdge:
         """Draw an edge between two memories of a space, or revise the one that is there.

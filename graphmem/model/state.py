@@ -3,11 +3,13 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from graphmem.model.edge import Edge, EdgeType
+from graphmem.model.edge import Edge, EdgeType, LineageType
 from graphmem.model.memory import Memory, Revision
 from graphmem.model.writing import WriteResult
 
-EdgeKey = tuple[str, EdgeType, str]  # key of the memory it starts from, its type, key of the memory it ends at
+EdgeKey = tuple[
+    str, EdgeType | LineageType, str
+]  # key of the memory it starts from, its type, key of the memory it ends at
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

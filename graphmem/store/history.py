@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from graphmem.model.edge import Edge
 from graphmem.model.memory import Memory, Revision
 from graphmem.store.connection import Connection, Transaction
-from graphmem.store.mapping import edge_from_row, memory_from_revision
+from graphmem.store.mapping import edge_from_row, memory_from_node, memory_from_revision
 
 _BEHIND_NONE = 2**62
 
@@ -49,6 +49,11 @@ class Histories:
             )
 
         return self._connection.read(work)
+
+    def folded_from(self, memory: Memory) -> list[Memory]:
+        """The memories that one was folded from, within its space."""
+        rows = self._connection.fetch("history.folded_from", space_key=memory.key)
+        return [memory_from_node(row["m"], row["entities"]) for row in rows]
 
     def last_active(self, memory: Memory) -> Memory | None:
         """What a memory last was while it was active, before its present version; None if that is not known."""

@@ -2,12 +2,14 @@
 
 from graphmem.gateway.gateway import Gateway
 from graphmem.model.policy import Policy
-from graphmem.ports import Clock, Embedder
+from graphmem.ports import Clock, Embedder, IdSource
 from graphmem.store.connection import Connection
 from graphmem.store.job_runs import JobRuns
 from graphmem.store.spaces import SpacePolicies
 from graphmem.store.traces import Traces
+from graphmem.store.upkeep import Upkeep
 from graphmem.upkeep.archival import ARCHIVAL, DECAY
+from graphmem.upkeep.curating import Curator
 from graphmem.upkeep.embedding import PendingEmbedding
 from graphmem.upkeep.expiry import Expiry
 from graphmem.upkeep.retention import Retention
@@ -21,6 +23,7 @@ def all_jobs(
     gateway: Gateway,
     embedder: Embedder,
     clock: Clock,
+    ids: IdSource,
     policy: Policy,
     policies: SpacePolicies,
     keep_days: int,
@@ -29,6 +32,15 @@ def all_jobs(
     sweep = Sweep(connection, gateway=gateway, clock=clock, policies=policies)
     expiry = Expiry(connection, sweep=sweep, clock=clock)
     pending = PendingEmbedding(connection, gateway=gateway, embedder=embedder, policy=policy.index)
+    curator = Curator(
+        Upkeep(connection),
+        gateway=gateway,
+        embedder=embedder,
+        clock=clock,
+        ids=ids,
+        policies=policies,
+        index=policy.index,
+    )
     retention = Retention(Traces(connection), JobRuns(connection), clock=clock, keep_days=keep_days)
     return (
         Job(
@@ -46,6 +58,16 @@ def all_jobs(
             name="archive",
             does="archives old, unimportant, hardly recalled facts",
             function=lambda run: sweep.run(ARCHIVAL, run),
+        ),
+        Job(
+            name="curate_dedupe",
+            does="archives exact repeats in spaces that are due: after a day or 25 new memories",
+            function=curator.dedupe,
+        ),
+        Job(
+            name="curate_fold",
+            does="folds three facts or more of one entity into one, after the repeats were put away",
+            function=curator.fold,
         ),
         Job(name="prune_traces", does="removes old traces and records of runs", function=retention.run),
     )

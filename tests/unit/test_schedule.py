@@ -13,6 +13,8 @@ def test_every_job_has_a_time_and_a_grace_of_minutes():
         "expire": timedelta(minutes=5),
         "decay_commitments": timedelta(hours=17, minutes=20),  # at 2:50
         "archive": timedelta(hours=17, minutes=30),
+        "curate_dedupe": timedelta(minutes=10),
+        "curate_fold": timedelta(minutes=10),
         "prune_traces": timedelta(hours=18),
     } == next_times
     assert all(job.grace_seconds >= 60 for job in SCHEDULE)

@@ -1,0 +1,148 @@
+"""Curating: the curator's rules, space by space, where a space is due."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from functools import partial
+from itertools import groupby
+
+from graphmem.errors import ModelUnavailable
+from graphmem.gateway.claims import content_claim
+from graphmem.gateway.gateway import Gateway
+from graphmem.gateway.indexing import texts_to_embed
+from graphmem.model.job import Run
+from graphmem.model.policy import CuratePolicy, IndexPolicy
+from graphmem.model.space import space_from_key
+from graphmem.model.state import Selection
+from graphmem.model.tending import TendedSpace
+from graphmem.ports import Clock, Embedder, IdSource, Vector
+from graphmem.store.spaces import SpacePolicies
+from graphmem.store.upkeep import Upkeep
+from graphmem.upkeep.curator import (
+    PEOPLE_TYPES,
+    PROJECT_TYPES,
+    Fold,
+    RepeatKey,
+    decide_dedupe,
+    decide_fold,
+    is_curation_due,
+    plan_folds,
+    repeat_key,
+)
+from graphmem.upkeep.sweep import BATCH
+
+_SPACES_AT_ONCE = 200
+_PAIR = 2  # from which memories repeat each other
+
+
+class Curator:
+    """Looks after the spaces that are due: repeats first, and then, on fresh data, folds."""
+
+    def __init__(
+        self,
+        upkeep: Upkeep,
+        *,
+        gateway: Gateway,
+        embedder: Embedder,
+        clock: Clock,
+        ids: IdSource,
+        policies: SpacePolicies,
+        index: IndexPolicy,
+    ) -> None:
+        self._upkeep = upkeep
+        self._gateway = gateway
+        self._embedder = embedder
+        self._clock = clock
+        self._ids = ids
+        self._policies = policies
+        self._index = index
+
+    def dedupe(self, run: Run) -> None:
+        """Put repeats away in the spaces that are due; these are due for folding then."""
+        now = self._clock.now()
+        for page in self._upkeep.spaces(run.space, limit=_SPACES_AT_ONCE):
+            due = [each.space for each in page if run.by_hand or self._is_due(each, now)]
+            if not self._dedupe_spaces(due, run, now):
+                return
+            if due and not run.dry_run:
+                self._upkeep.mark_curated(due, now=now)
+
+    def fold(self, run: Run) -> None:
+        """Fold the facts of entities in the spaces whose repeats were put away since the last time."""
+        now = self._clock.now()
+        for page in self._upkeep.spaces(run.space, limit=_SPACES_AT_ONCE):
+            due = [each.space for each in page if run.by_hand or (each.fold_due and self._policy(each.space).enabled)]
+            for space in due:
+                if run.must_stop():
+                    return
+                self._fold_space(space, run, now)
+            if due and not run.dry_run:
+                self._upkeep.mark_folded(due)
+
+    def _policy(self, space: str) -> CuratePolicy:
+        return self._policies.of(space_from_key(space)).upkeep.curate
+
+    def _is_due(self, each: TendedSpace, now: datetime) -> bool:
+        policy = self._policy(each.space)
+        return policy.enabled and is_curation_due(each.curated_at, each.new_memories, policy, now)
+
+    def _dedupe_spaces(self, spaces: Sequence[str], run: Run, now: datetime) -> bool:
+        """Whether all repeats of the spaces were seen to before the run had to stop."""
+        batch: list[str] = []
+        claims: set[str] = set()
+        for group, claim in self._repeats(spaces):
+            if run.must_stop():
+                return False
+            if batch and len(batch) + len(group) > BATCH:
+                self._decide(batch, claims, run, now)
+                batch, claims = [], set()
+            batch += group
+            claims.add(claim)
+            while len(batch) > BATCH:  # one group that is larger than a batch: what stays of the first is in the next
+                kept = self._decide(batch[:BATCH], claims, run, now)
+                batch = [*kept, *batch[BATCH:]]
+        self._decide(batch, claims, run, now)
+        return True
+
+    def _decide(self, keys: Sequence[str], claims: set[str], run: Run, now: datetime) -> list[str]:
+        """Decide on some memories; the keys of those that stay."""
+        if not keys:
+            return []
+        decision = self._gateway.keep(
+            Selection(memories=frozenset(keys), claims=frozenset(claims)),
+            partial(decide_dedupe, now=now),
+            run=run,
+        )
+        gone = {f"{event['space']}|{event['uid']}" for event in decision.events}
+        return [key for key in keys if key not in gone]
+
+    def _repeats(self, spaces: Sequence[str]) -> Iterator[tuple[list[str], str]]:
+        """The keys of memories that say the same, with the claim of what they say; one space after the other."""
+        for space, sayings in groupby(self._upkeep.sayings(spaces), key=lambda saying: saying.space):
+            groups: dict[RepeatKey, list[str]] = defaultdict(list)
+            claims: dict[RepeatKey, str] = {}
+            for saying in sayings:
+                key = repeat_key(space, saying.type, saying.actor, saying.content)
+                groups[key].append(saying.key)
+                if len(groups[key]) == _PAIR:
+                    claims[key] = content_claim(space_from_key(space), saying.actor, saying.content)
+            yield from ((groups[key], claim) for key, claim in claims.items())
+
+    def _fold_space(self, space: str, run: Run, now: datetime) -> None:
+        policy = self._policy(space)
+        found = self._upkeep.foldable(space, members=policy.fold_members, people=PEOPLE_TYPES, projects=PROJECT_TYPES)
+        for fold in plan_folds(found, policy, new_uid=lambda: self._ids.new("memory")):
+            vectors = () if run.dry_run else self._vectors(fold)
+            self._gateway.keep(
+                Selection(memories=frozenset(member.key for member in fold.members)),
+                partial(decide_fold, fold=fold, policy=policy, now=now, has_vectors=bool(vectors)),
+                run=run,
+                vectors={0: vectors},
+            )
+
+    def _vectors(self, fold: Fold) -> Sequence[Vector]:
+        """The vectors of what a fold says; none while the model is silent: they are made later."""
+        try:
+            return self._embedder.embed(texts_to_embed(fold.content, None, self._index))
+        except ModelUnavailable:
+            return ()

@@ -1,0 +1,190 @@
+"""The curator (001): exact repeats are put away, facts of one entity are folded into one. Nothing is deleted."""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+
+from graphmem.gateway.draft import Draft
+from graphmem.gateway.tracing import effect
+from graphmem.model.edge import LineageType
+from graphmem.model.entity import EntityRef, slug
+from graphmem.model.memory import Authority, Memory, MemoryType, Status
+from graphmem.model.policy import CuratePolicy, WritePolicy
+from graphmem.model.source import CapturedBy, Source, SourceType
+from graphmem.model.state import Decision, GraphState
+from graphmem.model.tending import Foldable
+from graphmem.text.normalise import content_hash, shorten
+
+RepeatKey = tuple[str, str, str, str]
+
+PEOPLE_TYPES = frozenset({"person", "org"})  # entities whose facts are PEOPLE in 001
+PROJECT_TYPES = frozenset({"project"})  # folded only where an extractor put the facts into words
+_WRITE = WritePolicy()
+
+
+def is_curation_due(last: datetime | None, new_memories: int, policy: CuratePolicy, now: datetime) -> bool:
+    """Whether the curator looks after a space: never yet, a day ago, or much is new (001, Curator)."""
+    return last is None or now - last >= timedelta(hours=policy.every_hours) or new_memories >= policy.new_memories
+
+
+def repeat_key(space: str, kind: str, actor: str | None, content: str) -> RepeatKey:
+    """What two memories have in common of which one repeats the other: space, type, actor and what they say."""
+    return (space, kind, (slug(actor) or actor) if actor else "", content_hash(content))
+
+
+def may_repeat(memory: Memory) -> bool:
+    """Whether the curator may take a memory for a repeat.
+
+    Pinned ones and todos it never touches (001); turns of a conversation differ by what is around them.
+    """
+    return (
+        memory.status is Status.ACTIVE
+        and not memory.pinned
+        and memory.type is not MemoryType.TODO
+        and not memory.context_built
+    )
+
+
+def is_seeded(memory: Memory) -> bool:
+    """Whether a user wrote it down himself, which no rule overrules (001, seeded_profile)."""
+    return memory.source.type is SourceType.MANUAL and memory.source.captured_by is CapturedBy.USER
+
+
+def decide_dedupe(state: GraphState, now: datetime) -> Decision:
+    """Of each group of repeats keep the seeded one, else the newest; the others are archived.
+
+    The one that stays counts the mentions of all, as if it had been said again (001, Curator).
+    """
+    draft = Draft(before=state, now=now)
+    groups: dict[RepeatKey, list[Memory]] = defaultdict(list)
+    for _, memory in sorted(state.memories.items()):
+        if may_repeat(memory):
+            groups[repeat_key(memory.space.key, memory.type, memory.actor, memory.content)].append(memory)
+    events: list[Mapping[str, object]] = []
+    for group in groups.values():
+        if len(group) > 1:
+            events += _keep_one(draft, group)
+    return draft.decision(events=events)
+
+
+def _keep_one(draft: Draft, group: Sequence[Memory]) -> list[Mapping[str, object]]:
+    kept = max(group, key=lambda memory: (is_seeded(memory), memory.created_at, memory.uid))
+    others = [memory for memory in group if memory is not kept]
+    for memory in others:
+        draft.set_status(memory, Status.ARCHIVED, "dedupe")
+    united = replace(
+        kept,
+        mention_count=sum(memory.mention_count for memory in group),
+        importance=max(memory.importance for memory in group),
+        entities=_united_entities([kept, *others]),
+        claims_content=any(memory.claims_content for memory in group),
+        version=kept.version + 1,
+    )
+    draft.put(united)
+    draft.take_claims(united, also_from=None)
+    return [effect(memory, "archived", "dedupe", kept=kept.uid) for memory in others]
+
+
+def _united_entities(memories: Iterable[Memory]) -> tuple[EntityRef, ...]:
+    refs: dict[str, EntityRef] = {}
+    for memory in memories:
+        for ref in memory.entities:
+            refs.setdefault(ref.key, ref)
+    return tuple(sorted(list(refs.values())[: _WRITE.entities_max]))
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Fold:
+    """Facts of one entity that are to become one memory."""
+
+    uid: str
+    entity: EntityRef
+    members: tuple[Foldable, ...]
+
+    @property
+    def content(self) -> str:
+        """What the folded memory says (001, Curator)."""
+        return f"{self.entity.label}: {' / '.join(member.content for member in self.members)}"
+
+
+def plan_folds(
+    found: Iterable[tuple[EntityRef, Sequence[Foldable]]], policy: CuratePolicy, *, new_uid: Callable[[], str]
+) -> list[Fold]:
+    """What to fold in one space. ``found`` are entities in order, each with its facts, oldest first.
+
+    A fact goes into one fold. One fold says all that its members say, so it takes only as many as it can hold; the
+    rest waits for the next one.
+    """
+    folds: list[Fold] = []
+    used: set[str] = set()
+    for entity, facts in found:
+        free = [fact for fact in facts if fact.key not in used]
+        while len(free) >= policy.fold_members and len(folds) < policy.folds:
+            members = _fitting(entity, free[: max(policy.fold_contents, policy.fold_members)])
+            if len(members) < policy.fold_members:
+                break
+            folds.append(Fold(uid=new_uid(), entity=entity, members=members))
+            used |= {member.key for member in members}
+            free = [fact for fact in free if fact.key not in used]
+    return folds
+
+
+def _fitting(entity: EntityRef, facts: Sequence[Foldable]) -> tuple[Foldable, ...]:
+    """The first facts that fit into the content of one memory."""
+    room = _WRITE.content_max_chars - len(entity.label or "") - 2
+    taken: list[Foldable] = []
+    for fact in facts:
+        room -= len(fact.content) + 3
+        if room < 0:
+            break
+        taken.append(fact)
+    return tuple(taken)
+
+
+def decide_fold(state: GraphState, *, fold: Fold, policy: CuratePolicy, now: datetime, has_vectors: bool) -> Decision:
+    """Fold facts into one memory and archive them, unless one of them changed since it was read."""
+    draft = Draft(before=state, now=now)
+    members = [state.memories.get(member.key) for member in fold.members]
+    known = [memory for memory in members if memory is not None]
+    versions = {member.key: member.version for member in fold.members}
+    if len(known) < len(members) or any(
+        memory.status is not Status.ACTIVE or memory.pinned or memory.version != versions[memory.key]
+        for memory in known
+    ):
+        return draft.decision()
+    folded = _folded(fold, known, policy, now, has_vectors=has_vectors)
+    draft.create(folded)
+    draft.vectors_of[folded.key] = 0
+    for memory in known:
+        draft.draw(folded, LineageType.FOLDED_FROM, memory)
+        draft.set_status(memory, Status.ARCHIVED, "fold")
+    uids = [memory.uid for memory in known]
+    return draft.decision(
+        events=[
+            effect(folded, "folded", "fold", members=uids),
+            *(effect(memory, "archived", "fold", into=folded.uid) for memory in known),
+        ]
+    )
+
+
+def _folded(fold: Fold, members: Sequence[Memory], policy: CuratePolicy, now: datetime, *, has_vectors: bool) -> Memory:
+    tags = dict.fromkeys(tag for memory in members for tag in memory.tags)
+    return Memory(
+        uid=fold.uid,
+        space=members[0].space,
+        type=MemoryType.FACT,
+        content=fold.content,
+        summary=shorten(fold.content, _WRITE.summary_max_chars),
+        importance=max(policy.fold_importance, *(memory.importance for memory in members)),
+        confidence=min(memory.confidence for memory in members),
+        entities=_united_entities(members),
+        tags=tuple(tags)[: _WRITE.tags_max],
+        source=Source(type=SourceType.MANUAL, captured_by=CapturedBy.SYSTEM),
+        authority=Authority.AI_INFERRED,
+        mention_count=sum(memory.mention_count for memory in members),
+        created_at=now,
+        updated_at=now,
+        embedded=has_vectors,
+        claims_content=False,
+    )

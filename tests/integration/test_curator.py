@@ -1,0 +1,186 @@
+"""The curator on a real graph."""
+
+import pytest
+from builders import a_request
+
+from graphmem.errors import Conflict
+from graphmem.model.entity import EntityRef
+from graphmem.model.memory import MemoryType
+from graphmem.model.source import CapturedBy, Source, SourceType
+from graphmem.model.space import space_from_key
+from graphmem.model.writing import Dedupe
+
+EXTRACTED = Source(type=SourceType.WORKFLOW_OUTPUT, workflow_run_id="w", step_id="s", captured_by=CapturedBy.EXTRACTOR)
+JOHN = (EntityRef(key="person:john", label="John"),)
+
+
+def key(house, name="user:ada"):
+    return f"{house.caller.tenant}/{name}"
+
+
+def run(house, job, name="user:ada", **options):
+    return house.graphmem.runner.run(job, space_key=key(house, name), by_hand=True, **options)
+
+
+def repeat(house, number, content="John likes chess.", **changes):
+    for _ in range(number):
+        house.write(a_request(content, dedupe=Dedupe.NONE, source=EXTRACTED, **changes))
+        house.clock.advance(seconds=1)
+
+
+def statuses(house):
+    return house.rows(
+        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant"
+        " RETURN m.status, m.status_reason, count(*) ORDER BY m.status, m.status_reason"
+    )
+
+
+def snapshot(house):
+    return house.rows(
+        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant"
+        " OPTIONAL MATCH (m)-[:MENTIONS]->(e) WITH m, e ORDER BY e.key"
+        " RETURN m.uid, m.status, m.content, m.importance, m.confidence, m.tags, m.space_token, collect(e.key)"
+        " ORDER BY m.uid"
+    )
+
+
+def test_repeats_are_put_away_and_todos_are_not(house):
+    repeat(house, 30)
+    repeat(house, 3, "Call John.", type=MemoryType.TODO)
+    seeded = house.write(a_request("Ada is a nurse.")).results[0].memory
+    repeat(house, 1, "Ada is a nurse.")
+
+    dry = run(house, "curate_dedupe", dry_run=True)
+    wet = run(house, "curate_dedupe")
+
+    assert {"archived": 30, "spaces": 1} == dry.counts == wet.counts
+    assert [("active", None, 5), ("archived", "dedupe", 30)] == statuses(house)
+    assert "active" == house.graphmem.memories.by_key([seeded.key])[seeded.key].status
+    assert [(30,)] == house.rows(
+        "MATCH (m:Memory {content: 'John likes chess.', status: 'active'}) WHERE m.space STARTS WITH $tenant"
+        " RETURN m.mention_count"
+    )
+    assert {"spaces": 0} == run(house, "curate_dedupe").counts
+
+
+def test_a_repeat_said_after_that_reinforces_the_one_that_stayed(house):
+    house.write(a_request("Tea.", dedupe=Dedupe.CONTENT))
+    house.clock.advance(seconds=1)
+    house.write(a_request("Tea.", dedupe=Dedupe.NONE))
+    run(house, "curate_dedupe")
+
+    again = house.write(a_request("Tea.")).results[0]
+
+    assert ("reinforced", 3) == (again.outcome, again.memory.mention_count)
+
+
+def test_more_repeats_than_a_batch_leave_one(house):
+    for start in range(0, 1200, 400):
+        house.write(*[a_request("Again.", dedupe=Dedupe.NONE, source=EXTRACTED) for _ in range(start, start + 400)])
+
+    assert 1199 == run(house, "curate_dedupe", dry_run=True).counts["archived"]
+    assert 1199 == run(house, "curate_dedupe").counts["archived"]
+    assert [(1200,)] == house.rows(
+        "MATCH (m:Memory {status: 'active'}) WHERE m.space STARTS WITH $tenant RETURN m.mention_count"
+    )
+
+
+def test_a_scheduled_run_waits_until_a_space_is_due(house):
+    runner = house.graphmem.runner
+    repeat(house, 2)
+    assert 1 == runner.run("curate_dedupe", space_key=key(house)).counts["archived"]  # never curated: due at once
+
+    house.clock.advance(seconds=1)
+    repeat(house, 24)
+    assert {"spaces": 0} == runner.run("curate_dedupe", space_key=key(house)).counts
+    repeat(house, 1)
+    assert 25 == runner.run("curate_dedupe", space_key=key(house)).counts["archived"]
+    house.clock.advance(seconds=1)
+    repeat(house, 1)
+    assert {"spaces": 0} == runner.run("curate_dedupe", space_key=key(house)).counts
+    house.clock.advance(hours=24)
+    assert 1 == runner.run("curate_dedupe", space_key=key(house)).counts["archived"]
+
+
+def test_folding_waits_for_the_dedupe_and_works_on_what_it_left(house):
+    runner = house.graphmem.runner
+    repeat(house, 3, "John likes chess.", entities=JOHN)
+    repeat(house, 1, "John has a dog.", entities=JOHN)
+
+    assert {"spaces": 0} == runner.run("curate_fold", space_key=key(house)).counts
+    assert 2 == runner.run("curate_dedupe", space_key=key(house)).counts["archived"]
+    assert {"spaces": 0} == runner.run("curate_fold", space_key=key(house)).counts  # two facts are left: too few
+    repeat(house, 1, "John lives in Rome.", entities=JOHN)
+    house.clock.advance(days=1)
+    runner.run("curate_dedupe", space_key=key(house))
+    record = runner.run("curate_fold", space_key=key(house))
+
+    assert {"archived": 3, "folded": 1, "spaces": 1} == record.counts
+    bundle = house.recall("where does John live?")
+    assert ["John: John likes chess. / John has a dog. / John lives in Rome."] == [
+        item.memory.content for item in bundle.items
+    ]
+    assert bundle.items[0].explanation.vector is not None
+    assert {"spaces": 0} == run(house, "curate_fold").counts
+
+
+def test_a_dry_run_of_a_fold_counts_the_same_and_touches_nothing(house):
+    for number in range(3):
+        repeat(house, 1, f"Fact {number} of John.", entities=JOHN)
+    before = snapshot(house)
+
+    dry = run(house, "curate_fold", dry_run=True)
+
+    assert before == snapshot(house)
+    assert run(house, "curate_fold").counts == dry.counts
+
+
+def test_what_a_user_wrote_is_never_folded(house):
+    for number in range(3):
+        house.write(a_request(f"Fact {number}.", entities=JOHN))
+
+    assert {"spaces": 0} == run(house, "curate_fold").counts
+
+
+def test_unfolding_restores_what_was_folded_and_it_is_not_folded_again(house):
+    for number in range(3):
+        repeat(house, 1, f"Fact {number} of John.", entities=JOHN, tags=("chess",))
+    before = snapshot(house)
+    run(house, "curate_fold")
+    ((uid,),) = house.rows(
+        "MATCH (m:Memory)-[:FOLDED_FROM]->() WHERE m.space STARTS WITH $tenant RETURN DISTINCT m.uid"
+    )
+    folded = house.graphmem.memories.by_uid(house.caller.tenant, uid)[0]
+
+    _, restored, _ = house.graphmem.gateway.unfold(folded, caller=house.caller)
+
+    assert 3 == len(restored)
+    assert before == [row for row in snapshot(house) if row[0] != uid]
+    assert {"spaces": 0} == run(house, "curate_fold").counts
+    with pytest.raises(Conflict, match="unfolded or put away before"):
+        house.graphmem.gateway.unfold(house.graphmem.memories.by_uid(house.caller.tenant, uid)[0], caller=house.caller)
+
+
+def test_a_fold_while_the_model_is_silent_is_embedded_later(house):
+    for number in range(3):
+        repeat(house, 1, f"Fact {number} of John.", entities=JOHN)
+    house.embedder.is_broken = True
+
+    assert 1 == run(house, "curate_fold").counts["folded"]
+
+    house.embedder.is_broken = False
+    assert 1 == run(house, "embed_pending").counts["embedded"]
+
+
+def test_a_space_that_switches_the_curator_off_is_left_alone(house):
+    repeat(house, 2)
+    house.graphmem.policies.save(space_from_key(key(house)), {"upkeep.curate.enabled": False})
+
+    assert {"spaces": 0} == house.graphmem.runner.run("curate_dedupe", space_key=key(house)).counts
+
+
+def test_no_other_space_is_read(house):
+    repeat(house, 2)
+    repeat(house, 2, space="user:ada/coach")
+
+    assert {"archived": 1, "spaces": 1} == run(house, "curate_dedupe").counts
