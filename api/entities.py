@@ -16,11 +16,14 @@ from api.schemas.entities import (
     ChangeList,
     ChangeListQuery,
     EntityCard,
+    EntityDetail,
     EntityList,
     EntityListQuery,
+    EntityQuery,
     MergeBody,
     SplitBody,
     change_view,
+    entity_answer,
     entity_view,
     known_view,
 )
@@ -54,6 +57,22 @@ def listing(query: dict[str, Any]) -> Response:
         total=page.total,
         next_cursor=encoded(f"{int(page.next.is_exact)} {page.next.key}") if page.next else None,
     )
+
+
+@blueprint.route("/<key>", methods=["GET"])
+@requires(Role.READER)
+@blueprint.arguments(EntityQuery, location="query", unknown=RAISE)
+@blueprint.response(200, EntityDetail)
+def one(query: dict[str, Any], key: str) -> Response:
+    """An entity: its names, how many memories mention it, and what is known of it, in each space, in a few words.
+
+    The consolidate job makes summaries once more than five facts are known. A merged name leads to what it became.
+    """
+    spaces = readable_spaces(query["space"], g.caller, field="space")
+    found = service().recall.known_of(_key(key), spaces, limit=1, as_of=None, known_at=None)
+    if found is None:
+        raise NotFound
+    return jsonify(entity_answer(found, service().upkeep.summaries(spaces, found.entity.key)))
 
 
 @blueprint.route("/<key>/card", methods=["GET"])

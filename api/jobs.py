@@ -47,6 +47,7 @@ class RunAnswer(Schema):
     space = fields.String(allow_none=True)
     by_hand = fields.Boolean()
     counts = fields.Dict(keys=fields.String(), values=fields.Integer())
+    degraded = fields.List(fields.String(), metadata={"description": "What did not work, so that rules had to do"})
     error = fields.String(allow_none=True)
     started_at = fields.DateTime()
     finished_at = fields.DateTime(allow_none=True)
@@ -134,6 +135,7 @@ def run_view(record: RunRecord) -> dict[str, Any]:
         "space": space_from_key(record.space).name if record.space else None,
         "by_hand": record.by_hand,
         "counts": dict(record.counts),
+        "degraded": list(record.degraded),
         "error": record.error,
         "started_at": iso(record.started_at),
         "finished_at": iso(record.finished_at),

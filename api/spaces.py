@@ -48,6 +48,29 @@ class SpaceList(Schema):
     next_cursor = fields.String(allow_none=True)
 
 
+class TopicQuery(RequestSchema):
+    """How many topics."""
+
+    limit = fields.Integer(load_default=50, validate=validate.Range(1, 500))
+
+
+class TopicAnswer(Schema):
+    """A word that stands out."""
+
+    topic = fields.String()
+    score = fields.Float()
+    memories = fields.Integer(metadata={"description": "How many active memories had it"})
+    uids = fields.List(fields.String(), metadata={"description": "The memories that are most about it"})
+
+
+class TopicList(Schema):
+    """The topics of a space, best first."""
+
+    items = fields.List(fields.Nested(TopicAnswer))
+    total = fields.Integer()
+    next_cursor = fields.String(allow_none=True)
+
+
 class PolicyQuery(RequestSchema):
     """Whose policy to show."""
 
@@ -115,6 +138,20 @@ class PolicyView(MethodView):
             raise InvalidInput({f"overrides.{path}": texts for path, texts in problems.items()})
         service().policies.save(space, values["overrides"])
         return jsonify(_policy(space))
+
+
+@blueprint.route("/<path:name>/topics", methods=["GET"])
+@requires(Role.READER)
+@blueprint.arguments(TopicQuery, location="query", unknown=RAISE)
+@blueprint.response(200, TopicList)
+def topics(query: dict[str, Any], name: str) -> Response:
+    """The words that stand out in a space (TF-IDF), best first; the consolidate job makes them."""
+    (space,) = named_spaces(name)
+    found = service().upkeep.topics(space.key, limit=query["limit"])
+    items = [
+        {"topic": row.topic, "score": row.score, "memories": row.memories, "uids": list(row.uids)} for row in found
+    ]
+    return jsonify(items=items, total=len(items), next_cursor=None)
 
 
 def _policy(space: Space) -> dict[str, Any]:

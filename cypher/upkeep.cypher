@@ -38,9 +38,16 @@ MATCH (m:Memory)
 WHERE m.space > $after AND ($space = '' OR m.space = $space) AND m.status = 'active' AND m.type IS NOT NULL
 WITH DISTINCT m.space AS space ORDER BY space LIMIT $limit
 OPTIONAL MATCH (s:Space {key: space})
-WITH space, s, coalesce(s.curated_at, datetime({epochMillis: 0})) AS since
-RETURN space, s.curated_at AS curated_at, coalesce(s.fold_due, false) AS fold_due,
-       COUNT { MATCH (m:Memory) WHERE m.space = space AND m.status = 'active' AND m.created_at > since } AS new_memories
+WITH space, s, coalesce(s.curated_at, datetime({epochMillis: 0})) AS curated,
+     coalesce(s.consolidated_at, datetime({epochMillis: 0})) AS consolidated
+CALL (space, curated, consolidated) {
+  MATCH (m:Memory)
+  WHERE m.space = space AND m.status = 'active' AND m.created_at > datetime({epochMillis: 0})
+  RETURN count(*) AS memories, count(CASE WHEN m.created_at > curated THEN 1 END) AS new_memories,
+         count(DISTINCT CASE WHEN m.created_at > consolidated THEN m.created_at END) AS writes
+}
+RETURN space, s.curated_at AS curated_at, coalesce(s.fold_due, false) AS fold_due, s.consolidated_at AS consolidated_at,
+       coalesce(s.check_due, false) AS check_due, memories, new_memories, writes
 ORDER BY space;
 
 // name: mark_curated
@@ -84,3 +91,163 @@ WHERE facts >= $members
 RETURN e.entity_key AS entity_key, e.label AS label, found AS facts
 ORDER BY size(facts) DESC, entity_key
 LIMIT 100;
+
+// name: mark_consolidated
+// Note that a space was consolidated.
+// parameters: now, space
+MERGE (s:Space {key: $space})
+  ON CREATE SET s.space = $space
+SET s.consolidated_at = $now, s.check_due = true;
+
+// name: mark_checked
+// Note that contradictions were looked for in a space.
+// parameters: space
+MATCH (s:Space {key: $space})
+SET s.check_due = false;
+
+// name: near
+// The newest memories of a space that may be merged, each with the memories whose whole text is nearest to its own.
+// parameters: neighbours, newest, now, space
+CYPHER 25
+MATCH (m:Memory)
+WHERE m.space = $space AND m.status = 'active' AND m.expires_at > $now AND NOT coalesce(m.pinned, false)
+  AND m.type <> 'Todo' AND NOT coalesce(m.context_built, false)
+WITH m ORDER BY m.created_at DESC, m.key DESC LIMIT $newest
+OPTIONAL MATCH (c:Chunk)-[:OF]->(m)
+WHERE c.key ENDS WITH '|0'
+CALL (m, c) {
+  WITH m, c WHERE c IS NOT NULL
+  MATCH (o:Chunk)
+    SEARCH o IN (
+      VECTOR INDEX chunk_embedding FOR c.embedding
+      WHERE o.space = $space AND o.status = 'active' AND o.expires_at > $now
+      LIMIT $neighbours
+    ) SCORE AS s
+  WHERE o.key ENDS WITH '|0'
+  MATCH (o)-[:OF]->(n:Memory)
+  WHERE n <> m AND n.space = $space AND NOT coalesce(n.pinned, false) AND n.type <> 'Todo'
+    AND NOT coalesce(n.context_built, false)
+  RETURN collect([n.key, s]) AS found
+}
+UNWIND CASE WHEN size(found) = 0 THEN [[null, null]] ELSE found END AS pair
+RETURN m.key AS key, pair[0] AS other, pair[1] AS score
+ORDER BY m.created_at DESC, key DESC, score DESC, other;
+
+// name: texts
+// What the active memories of a space say, by key.
+// parameters: after, limit, space
+MATCH (m:Memory)
+USING INDEX m:Memory(key)
+WHERE m.key > CASE WHEN $after = '' THEN $space + '|' ELSE $after END AND m.key < $space + '}'
+  AND m.status = 'active' AND m.space = $space
+RETURN m.key AS key, m.content AS content
+ORDER BY key
+LIMIT $limit;
+
+// name: statements
+// The active memories of a space that mention entities, by key, with all names of these.
+// parameters: after, limit, space
+MATCH (m:Memory)
+USING INDEX m:Memory(key)
+WHERE m.key > CASE WHEN $after = '' THEN $space + '|' ELSE $after END AND m.key < $space + '}'
+  AND m.status = 'active' AND m.space = $space AND EXISTS { (m)-[:MENTIONS]->(:Entity) }
+WITH m ORDER BY m.key LIMIT $limit
+RETURN m.key AS key, m.version AS version, m.content AS content, m.created_at.epochMillis AS created,
+       toString(m.valid_from) AS valid_from, toString(m.valid_until) AS valid_until,
+       COLLECT {
+         MATCH (m)-[:MENTIONS]->(e:Entity) RETURN [e.entity_key, e.label, e.aliases] ORDER BY e.entity_key
+       } AS entities
+ORDER BY key;
+
+// name: entities
+// The entities of an owner's space that stand for themselves, by key.
+// parameters: limit, space
+MATCH (e:Entity)
+WHERE e.space = $space AND NOT EXISTS { (e)-[:MERGED_INTO]->(:Entity) }
+RETURN e.entity_key AS entity_key, e.label AS label, e.aliases AS aliases,
+       COUNT { (:Memory)-[:MENTIONS]->(e) } AS mentions
+ORDER BY entity_key
+LIMIT $limit;
+
+// name: summarisable
+// The entities that more than some active memories of a space mention, with the most important of these.
+// parameters: more_than, now, space
+MATCH (m:Memory)-[:MENTIONS]->(e:Entity)
+WHERE m.space = $space AND m.status = 'active' AND m.expires_at > $now
+WITH e, count(m) AS facts
+WHERE facts > $more_than
+ORDER BY facts DESC, e.entity_key LIMIT 100
+CALL (e) {
+  MATCH (m:Memory)-[x:MENTIONS]->(e)
+  WHERE x.space = $space AND x.status = 'active' AND x.expires > $now
+  WITH m, x ORDER BY x.weight DESC, x.created DESC, m.key LIMIT 30
+  RETURN collect(m.content) AS contents
+}
+OPTIONAL MATCH (s:EntitySummary {key: $space + '|' + e.entity_key})
+RETURN e.entity_key AS entity_key, e.label AS label, facts, contents, s.facts AS summarised
+ORDER BY facts DESC, entity_key;
+
+// name: save_summary
+// Keep what is known of an entity within a space.
+// parameters: by, entity, entity_key, facts, key, now, space, text
+MATCH (e:Entity {key: $entity})
+MERGE (s:EntitySummary {key: $key})
+  ON CREATE SET s.space = $space, s.entity_key = $entity_key
+MERGE (s)-[:SUMMARISES]->(e)
+SET s.text = $text, s.facts = $facts, s.by = $by, s.made_at = $now;
+
+// name: summaries
+// What is kept of an entity within some spaces.
+// parameters: keys
+UNWIND $keys AS key
+MATCH (s:EntitySummary {key: key})
+RETURN s.space AS space, s.text AS text, s.facts AS facts, s.by AS by, s.made_at AS made_at
+ORDER BY space;
+
+// name: small_memories
+// Memories of a space that may be summarised, oldest first: not among the newest, unimportant, about no entity.
+// parameters: importance, keep_newest, limit, protected, space
+MATCH (m:Memory)
+WHERE m.space = $space AND m.status = 'active'
+WITH m ORDER BY m.created_at DESC, m.key DESC SKIP $keep_newest
+WHERE m.importance < $importance AND NOT m.type IN $protected AND NOT coalesce(m.pinned, false)
+  AND NOT 'correction' IN m.tags AND NOT EXISTS { (m)-[:MENTIONS]->(:Entity) }
+  AND NOT EXISTS { (m)-[:UPDATES|FOLDED_FROM|SUMMARY_OF]->(:Memory) }
+RETURN m.key AS key, m.version AS version, m.content AS content, toString(m.created_at) AS created_at
+ORDER BY m.created_at, key
+LIMIT $limit;
+
+// name: save_topics
+// Keep the topics of a space instead of the former ones, each with the memories that are most about it.
+// parameters: now, space, topics
+CALL () {
+  MATCH (old:Topic)
+  WHERE old.space = $space AND NOT old.key IN [topic IN $topics | topic.key]
+  DETACH DELETE old
+}
+UNWIND $topics AS topic
+MERGE (t:Topic {key: topic.key})
+SET t.space = $space, t.topic = topic.topic, t.score = topic.score, t.memories = topic.memories, t.rank = topic.rank,
+  t.made_at = $now
+WITH t, topic
+CALL (t) {
+  MATCH (:Memory)-[former:ABOUT]->(t)
+  DELETE former
+}
+CALL (t, topic) {
+  UNWIND range(0, size(topic.examples) - 1) AS place
+  MATCH (m:Memory {key: topic.examples[place]})
+  CREATE (m)-[:ABOUT {place: place}]->(t)
+};
+
+// name: topics
+// The topics of a space, best first, each with the active memories that are most about it.
+// parameters: limit, space
+MATCH (t:Topic)
+WHERE t.space = $space
+WITH t ORDER BY t.rank, t.key LIMIT $limit
+RETURN t.topic AS topic, t.score AS score, t.memories AS memories,
+       COLLECT {
+         MATCH (m:Memory)-[a:ABOUT]->(t) WHERE m.space = $space AND m.status = 'active' RETURN m.uid ORDER BY a.place
+       } AS uids
+ORDER BY t.rank, t.key;

@@ -62,11 +62,11 @@ RETURN m.key AS key, collect(newer.key) AS updaters
 ORDER BY key;
 
 // name: corrections
-// Those of some memories that update another one of their space.
+// Those of some memories that correct another one of their space; that a job merged two is no correction.
 // parameters: space_keys
 UNWIND $space_keys AS key
 MATCH (m:Memory {key: key})
-WHERE EXISTS { MATCH (m)-[:UPDATES]->(o:Memory) WHERE o.space = m.space }
+WHERE EXISTS { MATCH (m)-[e:UPDATES]->(o:Memory) WHERE o.space = m.space AND NOT coalesce(e.reason, '') IN ['merge', 'conflict'] }
 RETURN m.key AS key
 ORDER BY key;
 

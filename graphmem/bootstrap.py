@@ -12,13 +12,14 @@ from graphmem.adapters.clock import SystemClock
 from graphmem.adapters.embedded_neo4j import EmbeddedNeo4j, EmbeddedOptions, attach
 from graphmem.adapters.embedders import build_embedder
 from graphmem.adapters.ids import TimeOrderedIds
+from graphmem.adapters.language_models import build_language_model
 from graphmem.adapters.neo4j_home import Neo4jHome
 from graphmem.errors import GraphmemError, StoreUnavailable
 from graphmem.gateway.entities import EntityKeeper
 from graphmem.gateway.gateway import Gateway
 from graphmem.model.policy import EntityPolicy, Policy, WritePolicy
 from graphmem.model.policy_overrides import with_overrides
-from graphmem.ports import Clock, Embedder, IdSource
+from graphmem.ports import Clock, Embedder, IdSource, LanguageModel
 from graphmem.recall.explainer import Explainer
 from graphmem.recall.recall import Recall
 from graphmem.settings import Settings
@@ -33,6 +34,7 @@ from graphmem.store.memories import Memories
 from graphmem.store.migrations import check_schema, schema_state
 from graphmem.store.spaces import SpacePolicies, Spaces
 from graphmem.store.traces import Journal, Traces
+from graphmem.store.upkeep import Upkeep
 from graphmem.upkeep.catalogue import all_jobs
 from graphmem.upkeep.runs import JobRunner
 
@@ -56,6 +58,7 @@ class Graphmem:
     histories: Histories
     entities: Entities
     spaces: Spaces
+    upkeep: Upkeep
     policies: SpacePolicies
     entity_keeper: EntityKeeper
     recall: Recall
@@ -128,6 +131,7 @@ def build(
     ids: IdSource | None = None,
     embedder: Embedder | None = None,
     policy: Policy | None = None,
+    language_model: LanguageModel | None = None,
 ) -> Graphmem:
     """Build the service over a connection.
 
@@ -154,6 +158,7 @@ def build(
         connection,
         gateway=gateway,
         embedder=embedder,
+        language_model=language_model or language_model_of(settings),
         clock=clock,
         ids=ids,
         policy=policy,
@@ -174,6 +179,7 @@ def build(
         histories=histories,
         entities=entities,
         spaces=Spaces(connection),
+        upkeep=Upkeep(connection),
         policies=policies,
         entity_keeper=EntityKeeper(connection=connection, clock=clock, ids=ids),
         recall=Recall(
@@ -191,6 +197,16 @@ def build(
         runner=JobRunner(connection, jobs=jobs, clock=clock, ids=ids, holder=process_name()),
         runs=JobRuns(connection),
     )
+
+
+def language_model_of(settings: Settings) -> LanguageModel | None:
+    """The language model that the settings name, if they name one.
+
+    Raises:
+        SettingsError: it has neither a key nor an address.
+    """
+    llm = settings.llm
+    return build_language_model(llm.name, key=llm.api_key, url=llm.base_url, timeout_seconds=llm.timeout_seconds)
 
 
 def policy_of(settings: Settings) -> Policy:

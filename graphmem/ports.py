@@ -1,8 +1,8 @@
 """Ports: what the rooms ask of the outside world. Adapters and the tests' fakes implement them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Protocol
+from typing import Any, Protocol
 
 Vector = tuple[float, ...]
 
@@ -19,6 +19,21 @@ class IdSource(Protocol):
 
     def new(self, kind: str) -> str:
         """A new id, unlike all before; ``kind`` says what for, such as ``memory``."""
+
+
+class LanguageModel(Protocol):
+    """Reads texts and answers in a given form; rules judge what it says."""
+
+    @property
+    def name(self) -> str:
+        """Which model it is, as traces name it."""
+
+    def answer(self, instructions: str, text: str, *, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What the model says about a text: a JSON object of a schema, as far as it kept to it.
+
+        Raises:
+            ModelUnavailable: it does not answer in time, or not in JSON.
+        """
 
 
 class Embedder(Protocol):

@@ -88,6 +88,9 @@ class LanguageModelSettings:
     """The language model; ``none`` means deterministic rules."""
 
     name: str = "none"
+    api_key: str | None = field(default=None, repr=False)
+    base_url: str | None = None
+    timeout_seconds: float = 20.0
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -184,7 +187,10 @@ class _EmbedderSchema(_Section):
 
 
 class _LanguageModelSchema(_Section):
-    name = fields.String(validate=validate.OneOf(["none"], error="Must be none: no language model is used yet."))
+    name = fields.String(validate=validate.Regexp(r"^(none|openai:.+)$", error="Must be none or openai:<model>."))
+    api_key = fields.String()
+    base_url = fields.String()
+    timeout_seconds = fields.Float(validate=validate.Range(0.1, 600))
 
 
 class _WriteSchema(_Section):

@@ -1,8 +1,9 @@
 """Fakes: real, small implementations of the ports."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from graphmem.adapters.embedders import HashEmbedder
 from graphmem.errors import ModelUnavailable
@@ -61,3 +62,21 @@ class BreakableEmbedder:
     def _check(self) -> None:
         if self.is_broken:
             raise ModelUnavailable
+
+
+class ScriptedModel:
+    """A language model that answers what it was given, one after the other, the last one again and again."""
+
+    name = "scripted"
+
+    def __init__(self, *answers: Mapping[str, Any] | ModelUnavailable) -> None:
+        self._answers = list(answers)
+        self.asked: list[str] = []
+
+    def answer(self, instructions: str, text: str, *, schema: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: ARG002
+        """The next answer, or ModelUnavailable."""
+        self.asked.append(text)
+        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        if isinstance(answer, ModelUnavailable):
+            raise answer
+        return answer

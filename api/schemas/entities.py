@@ -1,5 +1,6 @@
 """Entities in requests and answers."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from marshmallow import Schema, fields, validate
@@ -10,6 +11,7 @@ from api.schemas.recall import CardFactAnswer
 from graphmem.model.entity import EntityType
 from graphmem.model.entity_change import ChangeKind, EntityChange
 from graphmem.model.space import space_from_key
+from graphmem.model.tending import EntitySummary
 from graphmem.recall.cards import Card
 from graphmem.store.entities import Entity, KnownOf
 
@@ -33,6 +35,12 @@ class CardQuery(RequestSchema):
     limit = fields.Integer(load_default=3, validate=validate.Range(1, 30))
     as_of = UtcDateTime(load_default=None)
     known_at = UtcDateTime(load_default=None)
+
+
+class EntityQuery(RequestSchema):
+    """Where to look."""
+
+    space = fields.List(fields.String(), required=True, validate=validate.Length(1, 8))
 
 
 class ChangeListQuery(RequestSchema):
@@ -90,6 +98,24 @@ class EntityCard(EntityListed):
     mentions = fields.Integer(metadata={"description": "How many current memories of these spaces mention it"})
 
 
+class SummaryAnswer(Schema):
+    """What is known of an entity within one space, in a few words."""
+
+    space = fields.String()
+    text = fields.String()
+    facts = fields.Integer(metadata={"description": "How many facts there were when it was made"})
+    by = fields.String(metadata={"description": "rules, or the model that put it into words"})
+    made_at = fields.DateTime()
+
+
+class EntityDetail(EntityListed):
+    """An entity with its summaries; ``summary`` is that of the first space that has one."""
+
+    mentions = fields.Integer(metadata={"description": "How many current memories of these spaces mention it"})
+    summary = fields.String(allow_none=True)
+    summaries = fields.List(fields.Nested(SummaryAnswer))
+
+
 class ChangeAnswer(Schema):
     """A merge or split, with the evidence that it rests on."""
 
@@ -129,6 +155,25 @@ def known_view(known: KnownOf) -> dict[str, Any]:
     card = Card(key=known.entity.key, label=known.entity.label, facts=known.facts)
     facts = [{"uid": fact.uid, "content": fact.content} for fact in known.facts]
     return entity_view(known.entity) | {"facts": facts, "text": card.text, "mentions": known.mentions}
+
+
+def entity_answer(known: KnownOf, summaries: Mapping[str, EntitySummary]) -> dict[str, Any]:
+    """An entity with what is known of it, by space."""
+    shown = [
+        {
+            "space": space_from_key(key).name,
+            "text": summary.text,
+            "facts": summary.facts,
+            "by": summary.by,
+            "made_at": iso(summary.made_at),
+        }
+        for key, summary in sorted(summaries.items())
+    ]
+    return entity_view(known.entity) | {
+        "mentions": known.mentions,
+        "summary": shown[0]["text"] if shown else None,
+        "summaries": shown,
+    }
 
 
 def change_view(change: EntityChange) -> dict[str, Any]:

@@ -24,6 +24,11 @@ def logical_claim(space: Space, logical_key: str) -> str:
     return f"{space.key}|logical|{logical_key}"
 
 
+def claims_of(memories: Iterable[Memory]) -> frozenset[str]:
+    """The content and logical claims that some memories hold or would hold."""
+    return frozenset(claim for memory in memories for claim in own_claims(memory))
+
+
 def own_claims(memory: Memory) -> Iterable[str]:
     """The content and logical claims that a memory would hold."""
     if memory.logical_key:

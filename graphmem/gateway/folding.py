@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from graphmem.errors import Conflict
-from graphmem.gateway.claims import own_claims
+from graphmem.gateway.claims import claims_of
 from graphmem.gateway.decide import check_version
 from graphmem.gateway.draft import Draft
 from graphmem.model.memory import Memory, Status
@@ -19,7 +19,7 @@ def unfold_selection(folded: Memory, members: Sequence[Memory]) -> Selection:
     """What taking a folded memory apart locks and reads."""
     return Selection(
         memories=frozenset({folded.key, *(member.key for member in members)}),
-        claims=frozenset(claim for memory in (folded, *members) for claim in own_claims(memory)),
+        claims=claims_of((folded, *members)),
     )
 
 

@@ -4,7 +4,7 @@ Letters next to a secret may be of any script, so the patterns never lean on wor
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from graphmem.model.policy import WritePolicy
 from graphmem.model.writing import WriteRequest
@@ -33,7 +33,11 @@ _INJECTION = re.compile(
 
 def refusal(request: WriteRequest, policy: WritePolicy) -> str | None:
     """The reason code why a request may not be stored, or None."""
-    texts = list(_texts(request))
+    return text_refusal(list(_texts(request)), policy)
+
+
+def text_refusal(texts: Sequence[str], policy: WritePolicy) -> str | None:
+    """The reason code why texts may not be stored, or None; also for texts that a model put into words."""
     if policy.refuse_secrets and any(_SECRETS.search(text) for text in texts):
         return "screening_secret"
     if policy.refuse_injection and any(_INJECTION.search(text) for text in texts):

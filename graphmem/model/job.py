@@ -18,6 +18,9 @@ class RunStatus(StrEnum):
     MISSED = "missed"  # its time came while no process was there to begin it
 
 
+_PUTS_AWAY = frozenset({"archived", "merged", "superseded"})
+
+
 def _never() -> bool:
     return False
 
@@ -39,18 +42,27 @@ class Run:
     is_over: Callable[[], bool] = _never
     counts: Counter[str] = field(default_factory=Counter)
     spaces: set[str] = field(default_factory=set)  # those that it found work in
+    gone: set[str] = field(default_factory=set)  # keys of what a dry run would have put away, for the steps after it
     was_cut: bool = False  # it ended before all was done
+    degraded: list[str] = field(default_factory=list)  # what did not work, so that rules had to do
 
     def must_stop(self) -> bool:
         """Whether to end here; asked between batches while there is more to do."""
         self.was_cut = self.was_cut or self.is_over()
         return self.was_cut
 
+    def note_degraded(self, what: str) -> None:
+        """Say once what did not work."""
+        if what not in self.degraded:
+            self.degraded.append(what)
+
     def count(self, events: Iterable[Mapping[str, object]]) -> None:
         """Count what a batch did, by outcome, and where."""
         for event in events:
             self.counts[str(event["outcome"])] += 1
             self.spaces.add(str(event["space"]))
+            if self.dry_run and event["outcome"] in _PUTS_AWAY:
+                self.gone.add(f"{event['space']}|{event['uid']}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -64,6 +76,7 @@ class RunRecord:
     space: str
     by_hand: bool
     counts: Mapping[str, int]
+    degraded: tuple[str, ...]
     error: str | None
     started_at: datetime
     finished_at: datetime | None

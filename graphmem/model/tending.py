@@ -12,6 +12,10 @@ class TendedSpace:
     curated_at: datetime | None = None
     new_memories: int = 0  # active ones, since it was curated
     fold_due: bool = False
+    consolidated_at: datetime | None = None
+    writes: int = 0  # moments at which something new was written, since it was consolidated
+    memories: int = 0  # active ones
+    check_due: bool = False  # whether contradictions are to be looked for
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -32,3 +36,75 @@ class Foldable:
     key: str
     version: int
     content: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Named:
+    """An entity as a memory mentions it, with all names that it goes by."""
+
+    key: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Statement:
+    """An active memory that mentions entities, in the version that was read."""
+
+    key: str
+    version: int
+    content: str
+    created_ms: int
+    valid_from: datetime | None
+    valid_until: datetime | None
+    entities: tuple[Named, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Summarisable:
+    """An entity, how many facts there are of it, those to summarise it from, and how many there were the last time."""
+
+    key: str
+    label: str
+    facts: int
+    contents: tuple[str, ...]  # most important first
+    summarised: int | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntitySummary:
+    """What is known of an entity within one space, in a few words."""
+
+    text: str
+    facts: int
+    by: str  # rules, or the model
+    made_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TopicRow:
+    """A topic of a space as it is kept."""
+
+    topic: str
+    score: float
+    memories: int
+    uids: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NearPair:
+    """A new memory and one that is near it, if any is; ``similarity`` is their cosine. Both are keys."""
+
+    key: str
+    other: str | None
+    similarity: float
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Topic:
+    """A topic: its word as it is mostly written, how much it stands out, and the memories that are most about it."""
+
+    term: str
+    label: str
+    score: float
+    memories: int
+    examples: tuple[str, ...]  # keys, those most about it first

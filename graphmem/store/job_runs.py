@@ -60,6 +60,7 @@ class JobRuns:
             finished_at=now,
             status=status.value,
             counts=_text(counts),
+            degraded=list(run.degraded),
             error=error,
             seconds=seconds,
         )

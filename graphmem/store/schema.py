@@ -123,14 +123,50 @@ class EntityNode(StructuredNode):
     stands_for = RelationshipFrom("EntityNode", "MERGED_INTO")
 
 
+class EntitySummaryNode(StructuredNode):
+    """What is known of an entity within one space, in a few words."""
+
+    __label__ = "EntitySummary"
+
+    key = StringProperty(required=True)
+    space = StringProperty(required=True)
+    entity_key = StringProperty(required=True)
+    text = StringProperty(required=True)
+    facts = IntegerProperty(required=True)
+    by = StringProperty(required=True)
+    made_at = UtcTimeProperty(required=True)
+
+    entity = RelationshipTo("EntityNode", "SUMMARISES")
+
+
+class TopicNode(StructuredNode):
+    """A word that stands out in a space, and the memories that are most about it."""
+
+    __label__ = "Topic"
+
+    key = StringProperty(required=True)
+    space = StringProperty(required=True)
+    topic = StringProperty(required=True)
+    score = FloatProperty(required=True)
+    memories = IntegerProperty(required=True)
+    rank = IntegerProperty(required=True)
+    made_at = UtcTimeProperty(required=True)
+
+    about_it = RelationshipFrom("MemoryNode", "ABOUT")
+
+
 class SpaceNode(StructuredNode):
-    """What a space has of its own policy; memories have no edge to it."""
+    """What a space has of its own policy, and when it was tended; memories have no edge to it."""
 
     __label__ = "Space"
 
     key = StringProperty(required=True)
     space = StringProperty(required=True)
     policy = StringProperty()
+    curated_at = UtcTimeProperty()
+    fold_due = BooleanProperty()
+    consolidated_at = UtcTimeProperty()
+    check_due = BooleanProperty()
 
 
 class EntityChangeNode(StructuredNode):
@@ -273,6 +309,7 @@ class JobRunNode(StructuredNode):
     started_at = UtcTimeProperty(required=True)
     finished_at = UtcTimeProperty()
     counts = StringProperty()
+    degraded = ArrayProperty(StringProperty())
     error = StringProperty()
 
 

@@ -1,13 +1,31 @@
 """Upkeep: what the jobs read of many spaces, in pages, and what they note about each."""
 
 from collections.abc import Collection, Iterator, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
+from typing import Any
 
 from graphmem.model.entity import EntityRef
-from graphmem.model.tending import Foldable, Saying, TendedSpace
-from graphmem.store.connection import Connection
+from graphmem.model.entity_change import EntityState
+from graphmem.model.space import Space
+from graphmem.model.tending import (
+    EntitySummary,
+    Foldable,
+    Named,
+    NearPair,
+    Saying,
+    Statement,
+    Summarisable,
+    TendedSpace,
+    Topic,
+    TopicRow,
+)
+from graphmem.model.tokens import epoch_ms
+from graphmem.model.trace import TraceRecord
+from graphmem.store.connection import Connection, Transaction
+from graphmem.store.traces import save_trace
 
 _ROWS_AT_ONCE = 5_000
+_ENTITIES_MAX = 20_000
 _BEHIND_SPACE = "}"  # the character behind |, which divides a space from a uid
 
 
@@ -24,9 +42,13 @@ class Upkeep:
             yield [
                 TendedSpace(
                     space=row["space"],
-                    curated_at=row["curated_at"].to_native() if row["curated_at"] else None,
+                    curated_at=_moment(row["curated_at"]),
                     new_memories=row["new_memories"],
                     fold_due=row["fold_due"],
+                    consolidated_at=_moment(row["consolidated_at"]),
+                    writes=row["writes"],
+                    memories=row["memories"],
+                    check_due=row["check_due"],
                 )
                 for row in rows
             ]
@@ -73,3 +95,154 @@ class Upkeep:
             )
             for row in rows
         ]
+
+    def mark_consolidated(self, space: str, *, now: datetime) -> None:
+        """Note that a space was consolidated; contradictions are to be looked for in it now."""
+        self._connection.run("upkeep.mark_consolidated", space=space, now=now)
+
+    def mark_checked(self, space: str) -> None:
+        """Note that contradictions were looked for in a space."""
+        self._connection.run("upkeep.mark_checked", space=space)
+
+    def near(self, space: str, *, newest: int, neighbours: int, now: datetime) -> list[NearPair]:
+        """The newest memories of a space, each with those that are nearest by vector, the most alike first."""
+        rows = self._connection.fetch(
+            "upkeep.near", space=space, newest=newest, neighbours=neighbours + 1, now=epoch_ms(now)
+        )
+        return [
+            NearPair(key=row["key"], other=row["other"], similarity=2 * row["score"] - 1 if row["score"] else 0.0)
+            for row in rows
+        ]
+
+    def texts(self, space: str) -> Iterator[tuple[str, str]]:
+        """The keys and contents of the active memories of a space."""
+        after = ""
+        while rows := self._connection.fetch("upkeep.texts", space=space, after=after, limit=_ROWS_AT_ONCE):
+            yield from ((row["key"], row["content"]) for row in rows)
+            after = rows[-1]["key"]
+
+    def statements(self, space: str) -> Iterator[Statement]:
+        """The active memories of a space that mention entities."""
+        after = ""
+        while rows := self._connection.fetch("upkeep.statements", space=space, after=after, limit=_ROWS_AT_ONCE):
+            for row in rows:
+                yield Statement(
+                    key=row["key"],
+                    version=row["version"],
+                    content=row["content"],
+                    created_ms=row["created"],
+                    valid_from=_parsed(row["valid_from"]),
+                    valid_until=_parsed(row["valid_until"]),
+                    entities=tuple(
+                        Named(key=key, names=_names(key, label, aliases)) for key, label, aliases in row["entities"]
+                    ),
+                )
+            after = rows[-1]["key"]
+
+    def entities(self, space: str) -> list[EntityState]:
+        """The entities of an owner's space that stand for themselves."""
+        return [
+            EntityState(
+                key=row["entity_key"], label=row["label"], aliases=tuple(row["aliases"] or ()), mentions=row["mentions"]
+            )
+            for row in self._connection.fetch("upkeep.entities", space=space, limit=_ENTITIES_MAX)
+        ]
+
+    def summarisable(self, space: str, *, more_than: int, now: datetime) -> list[Summarisable]:
+        """The entities of a space of which more than so many facts are known, most first."""
+        rows = self._connection.fetch("upkeep.summarisable", space=space, more_than=more_than, now=epoch_ms(now))
+        return [
+            Summarisable(
+                key=row["entity_key"],
+                label=row["label"],
+                facts=row["facts"],
+                contents=tuple(row["contents"]),
+                summarised=row["summarised"],
+            )
+            for row in rows
+        ]
+
+    def save_summary(
+        self, space: Space, entity: Summarisable, text: str, *, by: str, trace: TraceRecord, now: datetime
+    ) -> None:
+        """Keep what is known of an entity within a space, instead of what was kept before."""
+
+        def work(transaction: Transaction) -> None:
+            transaction.run(
+                "upkeep.save_summary",
+                key=f"{space.key}|{entity.key}",
+                space=space.key,
+                entity_key=entity.key,
+                entity=f"{space.without_persona.key}|{entity.key}",
+                text=text,
+                facts=entity.facts,
+                by=by,
+                now=now,
+            )
+            save_trace(transaction, trace)
+
+        self._connection.write(work)
+
+    def summaries(self, spaces: Sequence[Space], key: str) -> dict[str, EntitySummary]:
+        """What is kept of an entity in some spaces, by the key of the space."""
+        rows = self._connection.fetch("upkeep.summaries", keys=[f"{space.key}|{key}" for space in spaces])
+        return {
+            row["space"]: EntitySummary(
+                text=row["text"], facts=row["facts"], by=row["by"], made_at=row["made_at"].to_native()
+            )
+            for row in rows
+        }
+
+    def small_memories(
+        self, space: str, *, keep_newest: int, importance: int, protected: Collection[str]
+    ) -> list[tuple[Foldable, datetime]]:
+        """The memories of a space that may be summarised, oldest first: old, unimportant, about no entity."""
+        rows = self._connection.fetch(
+            "upkeep.small_memories",
+            space=space,
+            keep_newest=keep_newest,
+            importance=importance,
+            protected=sorted(protected),
+            limit=_ROWS_AT_ONCE,
+        )
+        return [
+            (
+                Foldable(key=row["key"], version=row["version"], content=row["content"]),
+                datetime.fromisoformat(row["created_at"]),
+            )
+            for row in rows
+        ]
+
+    def save_topics(self, space: str, topics: Sequence[Topic], *, now: datetime) -> None:
+        """Keep the topics of a space instead of those that were kept before."""
+        rows = [
+            {
+                "key": f"{space}|{topic.term}",
+                "topic": topic.label,
+                "score": topic.score,
+                "memories": topic.memories,
+                "rank": rank,
+                "examples": list(topic.examples),
+            }
+            for rank, topic in enumerate(topics, 1)
+        ]
+        self._connection.run("upkeep.save_topics", space=space, topics=rows, now=now)
+
+    def topics(self, space: str, *, limit: int) -> list[TopicRow]:
+        """The topics of a space, best first."""
+        return [
+            TopicRow(topic=row["topic"], score=row["score"], memories=row["memories"], uids=tuple(row["uids"]))
+            for row in self._connection.fetch("upkeep.topics", space=space, limit=limit)
+        ]
+
+
+def _moment(value: Any) -> datetime | None:  # noqa: ANN401 - a time of the driver
+    return value.to_native() if value else None
+
+
+def _parsed(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text).astimezone(UTC) if text else None
+
+
+def _names(key: str, label: str, aliases: Sequence[str] | None) -> tuple[str, ...]:
+    return tuple(dict.fromkeys((label, key.partition(":")[2].replace("_", " "), *(aliases or ()))))

@@ -1,17 +1,22 @@
 """The catalogue: every job that there is, and what it does. ``jobs/schedule.py`` says when."""
 
+from graphmem.gateway.entities import EntityKeeper
 from graphmem.gateway.gateway import Gateway
 from graphmem.model.policy import Policy
-from graphmem.ports import Clock, Embedder, IdSource
+from graphmem.ports import Clock, Embedder, IdSource, LanguageModel
 from graphmem.store.connection import Connection
 from graphmem.store.job_runs import JobRuns
+from graphmem.store.memories import Memories
 from graphmem.store.spaces import SpacePolicies
 from graphmem.store.traces import Traces
 from graphmem.store.upkeep import Upkeep
 from graphmem.upkeep.archival import ARCHIVAL, DECAY
+from graphmem.upkeep.checking import ContradictionCheck
+from graphmem.upkeep.consolidation import Consolidation
 from graphmem.upkeep.curating import Curator
 from graphmem.upkeep.embedding import PendingEmbedding
 from graphmem.upkeep.expiry import Expiry
+from graphmem.upkeep.questions import Asker
 from graphmem.upkeep.retention import Retention
 from graphmem.upkeep.runs import Job
 from graphmem.upkeep.sweep import Sweep
@@ -22,6 +27,7 @@ def all_jobs(
     *,
     gateway: Gateway,
     embedder: Embedder,
+    language_model: LanguageModel | None,
     clock: Clock,
     ids: IdSource,
     policy: Policy,
@@ -32,8 +38,26 @@ def all_jobs(
     sweep = Sweep(connection, gateway=gateway, clock=clock, policies=policies)
     expiry = Expiry(connection, sweep=sweep, clock=clock)
     pending = PendingEmbedding(connection, gateway=gateway, embedder=embedder, policy=policy.index)
+    upkeep, memories = Upkeep(connection), Memories(connection)
+    asker = Asker(model=language_model, write=policy.write) if language_model else None
+    consolidation = Consolidation(
+        upkeep=upkeep,
+        memories=memories,
+        gateway=gateway,
+        keeper=EntityKeeper(connection=connection, clock=clock, ids=ids),
+        sweep=sweep,
+        embedder=embedder,
+        asker=asker,
+        clock=clock,
+        ids=ids,
+        policies=policies,
+        index=policy.index,
+    )
+    check = ContradictionCheck(
+        upkeep=upkeep, memories=memories, gateway=gateway, asker=asker, clock=clock, policies=policies
+    )
     curator = Curator(
-        Upkeep(connection),
+        upkeep,
         gateway=gateway,
         embedder=embedder,
         clock=clock,
@@ -68,6 +92,16 @@ def all_jobs(
             name="curate_fold",
             does="folds three facts or more of one entity into one, after the repeats were put away",
             function=curator.fold,
+        ),
+        Job(
+            name="consolidate",
+            does="merges near-duplicates and fragments of entities, makes summaries and topics",
+            function=consolidation.run,
+        ),
+        Job(
+            name="detect_contradictions",
+            does="draws CONTRADICTS between memories of one entity whose values differ",
+            function=check.run,
         ),
         Job(name="prune_traces", does="removes old traces and records of runs", function=retention.run),
     )

@@ -21,14 +21,13 @@ from graphmem.store.upkeep import Upkeep
 from graphmem.upkeep.curator import (
     PEOPLE_TYPES,
     PROJECT_TYPES,
-    Fold,
     RepeatKey,
     decide_dedupe,
-    decide_fold,
     is_curation_due,
     plan_folds,
     repeat_key,
 )
+from graphmem.upkeep.gathering import Gathering, decide_gathering
 from graphmem.upkeep.sweep import BATCH
 
 _SPACES_AT_ONCE = 200
@@ -135,12 +134,12 @@ class Curator:
             vectors = () if run.dry_run else self._vectors(fold)
             self._gateway.keep(
                 Selection(memories=frozenset(member.key for member in fold.members)),
-                partial(decide_fold, fold=fold, policy=policy, now=now, has_vectors=bool(vectors)),
+                partial(decide_gathering, gathering=fold, now=now, has_vectors=bool(vectors)),
                 run=run,
                 vectors={0: vectors},
             )
 
-    def _vectors(self, fold: Fold) -> Sequence[Vector]:
+    def _vectors(self, fold: Gathering) -> Sequence[Vector]:
         """The vectors of what a fold says; none while the model is silent: they are made later."""
         try:
             return self._embedder.embed(texts_to_embed(fold.content, None, self._index))

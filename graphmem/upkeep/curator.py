@@ -2,19 +2,20 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.tracing import effect
 from graphmem.model.edge import LineageType
 from graphmem.model.entity import EntityRef, slug
-from graphmem.model.memory import Authority, Memory, MemoryType, Status
+from graphmem.model.memory import Memory, MemoryType, Status
 from graphmem.model.policy import CuratePolicy, WritePolicy
-from graphmem.model.source import CapturedBy, Source, SourceType
+from graphmem.model.source import CapturedBy, SourceType
 from graphmem.model.state import Decision, GraphState
 from graphmem.model.tending import Foldable
-from graphmem.text.normalise import content_hash, shorten
+from graphmem.text.normalise import content_hash
+from graphmem.upkeep.gathering import Gathering, united_entities
 
 RepeatKey = tuple[str, str, str, str]
 
@@ -77,7 +78,7 @@ def _keep_one(draft: Draft, group: Sequence[Memory]) -> list[Mapping[str, object
         kept,
         mention_count=sum(memory.mention_count for memory in group),
         importance=max(memory.importance for memory in group),
-        entities=_united_entities([kept, *others]),
+        entities=united_entities([kept, *others]),
         claims_content=any(memory.claims_content for memory in group),
         version=kept.version + 1,
     )
@@ -86,37 +87,15 @@ def _keep_one(draft: Draft, group: Sequence[Memory]) -> list[Mapping[str, object
     return [effect(memory, "archived", "dedupe", kept=kept.uid) for memory in others]
 
 
-def _united_entities(memories: Iterable[Memory]) -> tuple[EntityRef, ...]:
-    refs: dict[str, EntityRef] = {}
-    for memory in memories:
-        for ref in memory.entities:
-            refs.setdefault(ref.key, ref)
-    return tuple(sorted(list(refs.values())[: _WRITE.entities_max]))
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Fold:
-    """Facts of one entity that are to become one memory."""
-
-    uid: str
-    entity: EntityRef
-    members: tuple[Foldable, ...]
-
-    @property
-    def content(self) -> str:
-        """What the folded memory says (001, Curator)."""
-        return f"{self.entity.label}: {' / '.join(member.content for member in self.members)}"
-
-
 def plan_folds(
     found: Iterable[tuple[EntityRef, Sequence[Foldable]]], policy: CuratePolicy, *, new_uid: Callable[[], str]
-) -> list[Fold]:
+) -> list[Gathering]:
     """What to fold in one space. ``found`` are entities in order, each with its facts, oldest first.
 
     A fact goes into one fold. One fold says all that its members say, so it takes only as many as it can hold; the
     rest waits for the next one.
     """
-    folds: list[Fold] = []
+    folds: list[Gathering] = []
     used: set[str] = set()
     for entity, facts in found:
         free = [fact for fact in facts if fact.key not in used]
@@ -124,7 +103,17 @@ def plan_folds(
             members = _fitting(entity, free[: max(policy.fold_contents, policy.fold_members)])
             if len(members) < policy.fold_members:
                 break
-            folds.append(Fold(uid=new_uid(), entity=entity, members=members))
+            folds.append(
+                Gathering(
+                    uid=new_uid(),
+                    content=f"{entity.label}: {' / '.join(member.content for member in members)}",
+                    members=members,
+                    lineage=LineageType.FOLDED_FROM,
+                    outcome="folded",
+                    reason="fold",
+                    importance=policy.fold_importance,
+                )
+            )
             used |= {member.key for member in members}
             free = [fact for fact in free if fact.key not in used]
     return folds
@@ -140,51 +129,3 @@ def _fitting(entity: EntityRef, facts: Sequence[Foldable]) -> tuple[Foldable, ..
             break
         taken.append(fact)
     return tuple(taken)
-
-
-def decide_fold(state: GraphState, *, fold: Fold, policy: CuratePolicy, now: datetime, has_vectors: bool) -> Decision:
-    """Fold facts into one memory and archive them, unless one of them changed since it was read."""
-    draft = Draft(before=state, now=now)
-    members = [state.memories.get(member.key) for member in fold.members]
-    known = [memory for memory in members if memory is not None]
-    versions = {member.key: member.version for member in fold.members}
-    if len(known) < len(members) or any(
-        memory.status is not Status.ACTIVE or memory.pinned or memory.version != versions[memory.key]
-        for memory in known
-    ):
-        return draft.decision()
-    folded = _folded(fold, known, policy, now, has_vectors=has_vectors)
-    draft.create(folded)
-    draft.vectors_of[folded.key] = 0
-    for memory in known:
-        draft.draw(folded, LineageType.FOLDED_FROM, memory)
-        draft.set_status(memory, Status.ARCHIVED, "fold")
-    uids = [memory.uid for memory in known]
-    return draft.decision(
-        events=[
-            effect(folded, "folded", "fold", members=uids),
-            *(effect(memory, "archived", "fold", into=folded.uid) for memory in known),
-        ]
-    )
-
-
-def _folded(fold: Fold, members: Sequence[Memory], policy: CuratePolicy, now: datetime, *, has_vectors: bool) -> Memory:
-    tags = dict.fromkeys(tag for memory in members for tag in memory.tags)
-    return Memory(
-        uid=fold.uid,
-        space=members[0].space,
-        type=MemoryType.FACT,
-        content=fold.content,
-        summary=shorten(fold.content, _WRITE.summary_max_chars),
-        importance=max(policy.fold_importance, *(memory.importance for memory in members)),
-        confidence=min(memory.confidence for memory in members),
-        entities=_united_entities(members),
-        tags=tuple(tags)[: _WRITE.tags_max],
-        source=Source(type=SourceType.MANUAL, captured_by=CapturedBy.SYSTEM),
-        authority=Authority.AI_INFERRED,
-        mention_count=sum(memory.mention_count for memory in members),
-        created_at=now,
-        updated_at=now,
-        embedded=has_vectors,
-        claims_content=False,
-    )

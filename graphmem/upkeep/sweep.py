@@ -50,17 +50,21 @@ class Sweep:
         self._clock = clock
         self._policies = policies
 
-    def run(self, rule: Rule, run: Run) -> None:
-        """Apply a rule to all that it finds, until it finds no more or the run must stop."""
+    def run(self, rule: Rule, run: Run, *, only: str = "", also_off: bool = True) -> None:
+        """Apply a rule to all that it finds, until it finds no more or the run must stop.
+
+        ``only`` is the key of the one space to work in, if the run itself names none. A run by hand works also where
+        the rule is switched off, unless ``also_off`` says no.
+        """
         now = self._clock.now()
-        for part in self.parts(run):
-            if run.by_hand or rule.is_on(part.policy):
+        for part in self._parts(only or run.space):
+            if rule.is_on(part.policy) or (run.by_hand and also_off):
                 self._run_part(rule, part, run, now)
 
-    def parts(self, run: Run) -> Iterator[Part]:
+    def _parts(self, only: str) -> Iterator[Part]:
         """The spaces of a run, by the policy that holds in them."""
-        if run.space:
-            yield Part(policy=self._policies.of(space_from_key(run.space)).upkeep, space=run.space)
+        if only:
+            yield Part(policy=self._policies.of(space_from_key(only)).upkeep, space=only)
             return
         own = self._policies.spaces_with_overrides()
         yield Part(policy=self._policies.base.upkeep, other_than=own)

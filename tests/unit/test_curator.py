@@ -18,7 +18,8 @@ from graphmem.model.policy import CuratePolicy
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.state import GraphState
 from graphmem.model.tending import Foldable
-from graphmem.upkeep.curator import Fold, decide_dedupe, decide_fold, is_curation_due, plan_folds
+from graphmem.upkeep.curator import decide_dedupe, is_curation_due, plan_folds
+from graphmem.upkeep.gathering import decide_gathering
 
 POLICY = CuratePolicy()
 EXTRACTED = Source(type=SourceType.WORKFLOW_OUTPUT, captured_by=CapturedBy.EXTRACTOR)
@@ -171,11 +172,8 @@ def test_facts_too_long_for_one_memory_are_not_folded():
 
 
 def a_fold(members):
-    return Fold(
-        uid="fold-1",
-        entity=JOHN,
-        members=tuple(Foldable(key=m.key, version=m.version, content=m.content) for m in members),
-    )
+    (planned,) = folds([(JOHN, [Foldable(key=m.key, version=m.version, content=m.content) for m in members])])
+    return planned
 
 
 def three():
@@ -183,7 +181,7 @@ def three():
 
 
 def fold(state, members):
-    return decide_fold(state, fold=a_fold(members), policy=POLICY, now=NOW, has_vectors=True)
+    return decide_gathering(state, gathering=a_fold(members), now=NOW, has_vectors=True)
 
 
 def test_folding_makes_one_memory_archives_its_members_and_draws_the_lineage():

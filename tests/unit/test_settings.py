@@ -40,7 +40,7 @@ def test_every_unknown_or_unfit_key_is_named_at_once(tmp_path):
         "GRAPHMEM_PORT": "99999",
         "GRAPHMEM_NEO4J_URI": "http://x",
         "GRAPHMEM__EMBEDDER__NAME": "magic",
-        "GRAPHMEM_LLM": "openai:x",
+        "GRAPHMEM_LLM": "magic",
     }
 
     with pytest.raises(SettingsError) as caught:

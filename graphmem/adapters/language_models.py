@@ -1,0 +1,82 @@
+"""Language models: none, or one behind an OpenAI-compatible HTTP API."""
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import pybreaker
+
+from graphmem.errors import ModelUnavailable, SettingsError
+from graphmem.ports import LanguageModel
+
+_FAILURES_MAX = 3  # in a row, after which the model is left alone for a while
+_REST_SECONDS = 60.0
+_ANSWER_MAX_TOKENS = 4_000
+
+
+def build_language_model(
+    name: str, *, key: str | None = None, url: str | None = None, timeout_seconds: float = 20.0
+) -> LanguageModel | None:
+    """The model of a name, ``none`` or ``openai:<model>``; without one, deterministic rules do its work.
+
+    Raises:
+        SettingsError: it has neither a key nor an address.
+    """
+    if name == "none":
+        return None
+    return OpenAILanguageModel(name.partition(":")[2], key=key, url=url, timeout_seconds=timeout_seconds)
+
+
+class OpenAILanguageModel:
+    """A chat model that answers in JSON of a schema. After three failures in a row it is not asked for a minute."""
+
+    def __init__(self, model: str, *, key: str | None, url: str | None, timeout_seconds: float) -> None:
+        from openai import OpenAI  # noqa: PLC0415 - a heavy import that a service without a model need not pay
+
+        if not key and not url:
+            msg = "openai: language models need GRAPHMEM__LLM__API_KEY or GRAPHMEM__LLM__BASE_URL."
+            raise SettingsError(msg)
+        self._client = OpenAI(api_key=key or "none", base_url=url, timeout=timeout_seconds, max_retries=0)
+        self._model = model
+        self._breaker = pybreaker.CircuitBreaker(fail_max=_FAILURES_MAX, reset_timeout=_REST_SECONDS)
+        self.name = f"openai:{model}"
+
+    def answer(self, instructions: str, text: str, *, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What the model says about a text."""
+        try:
+            answered: Mapping[str, Any] = self._breaker.call(self._ask, instructions, text, schema)
+        except pybreaker.CircuitBreakerError as error:
+            msg = "The language model failed too often; it is asked again in a minute."
+            raise ModelUnavailable(msg) from error
+        return answered
+
+    def _ask(self, instructions: str, text: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+        from openai import OpenAIError  # noqa: PLC0415
+
+        try:
+            response = self._client.chat.completions.create(
+                model=self._model,
+                messages=[{"role": "system", "content": instructions}, {"role": "user", "content": text}],
+                temperature=0,
+                max_completion_tokens=_ANSWER_MAX_TOKENS,
+                response_format={
+                    "type": "json_schema",
+                    "json_schema": {"name": "answer", "schema": dict(schema), "strict": True},
+                },
+            )
+        except OpenAIError as error:
+            msg = f"The language model does not answer: {type(error).__name__}."
+            raise ModelUnavailable(msg) from error
+        return _object(response.choices[0].message.content if response.choices else None)
+
+
+def _object(text: str | None) -> Mapping[str, Any]:
+    try:
+        answered = json.loads(text or "")
+    except ValueError as error:
+        msg = "The language model did not answer in JSON."
+        raise ModelUnavailable(msg) from error
+    if not isinstance(answered, dict):
+        msg = "The language model did not answer with an object."
+        raise ModelUnavailable(msg)
+    return answered

@@ -1,0 +1,138 @@
+"""Claims in text: whether two texts say the same, and single-valued statements that can disagree."""
+
+import re
+from dataclasses import dataclass
+
+from graphmem.text.analysis import words
+
+_CONTRACTIONS = (
+    (re.compile(r"\bcan['\u2019]t\b", re.IGNORECASE), "can not"),
+    (re.compile(r"\bcannot\b", re.IGNORECASE), "can not"),
+    (re.compile(r"\bwon['\u2019]t\b", re.IGNORECASE), "will not"),
+    (re.compile(r"n['\u2019]t\b", re.IGNORECASE), " not"),
+    (re.compile(r"['\u2019]re\b", re.IGNORECASE), " are"),
+    (re.compile(r"['\u2019]ve\b", re.IGNORECASE), " have"),
+    (re.compile(r"['\u2019]ll\b", re.IGNORECASE), " will"),
+    (re.compile(r"\bi['\u2019]m\b", re.IGNORECASE), "i am"),
+)
+# words that change nothing about what is claimed
+_FILLERS = frozenset("a an the really very just also please actually".split())
+_NEGATIONS = frozenset("not never no".split())
+_AUXILIARIES = frozenset("do does did".split())
+_END = frozenset("and but because since while with although though so who which when if".split())
+_VALUE_WORDS = 6  # of a value at most
+# what stands before a value of which there is one at a time; matched on whole words, longest first
+_RELATIONS = {
+    "residence": ("lives in", "live in", "living in", "resides in", "is based in", "moved to", "relocated to"),
+    "employer": ("works at", "works for", "work at", "work for", "is employed by", "is employed at"),
+    "occupation": ("works as", "work as"),
+    "birthplace": ("was born in", "were born in"),
+    "birthday": ("was born on", "were born on", "birthday is", "birthday is on"),
+    "spouse": ("is married to", "am married to"),
+    "nationality": ("is a citizen of",),
+}
+_NO_VALUES = frozenset(
+    "night home day weekends least times noon fear peace".split()
+)  # "works at night" names no employer
+# what somebody or something has one of: "X's email is …", "the deadline is …", "favourite colour is …"
+_ATTRIBUTES = frozenset(
+    "name email phone number address title role job company employer city hometown age deadline budget boss manager"
+    " spouse wife husband partner height weight timezone capital owner status version birthday language".split()
+)
+_LIKES = {
+    "likes": True,
+    "like": True,
+    "loves": True,
+    "love": True,
+    "enjoys": True,
+    "enjoy": True,
+    "dislikes": False,
+    "dislike": False,
+    "hates": False,
+    "hate": False,
+    "avoids": False,
+    "avoid": False,
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Claim:
+    """What a statement says of its subject: one value of a family, such as residence: rome."""
+
+    subject: tuple[str, ...]  # the words before it
+    family: str
+    value: tuple[str, ...]
+
+
+def claim_words(text: str) -> tuple[str, ...]:
+    """The words that make a claim, in order: equal ones make the same claim."""
+    for pattern, meant in _CONTRACTIONS:
+        text = pattern.sub(meant, text)
+    return tuple(word for word in words(text) if word not in _FILLERS)
+
+
+def claim_of(text: str) -> Claim | None:
+    """The single-valued statement that a text makes, if it makes one that can disagree with another."""
+    said = claim_words(text)
+    return _relation(said) or _attribute(said) or _liking(said) or _polarity(said)
+
+
+def values_disagree(one: Claim, other: Claim) -> bool:
+    """Whether two claims of one family cannot both hold; Rome and Rome in Italy can."""
+    first, second = set(one.value), set(other.value)
+    return one.family == other.family and not (first <= second or second <= first)
+
+
+def _relation(said: tuple[str, ...]) -> Claim | None:
+    for family, phrases in _RELATIONS.items():
+        for phrase in sorted(phrases, key=len, reverse=True):
+            parts = tuple(phrase.split())
+            for start in range(1, len(said) - len(parts)):
+                if said[start : start + len(parts)] == parts and not _NEGATIONS & set(said[:start]):
+                    value = _value(said[start + len(parts) :])
+                    if value and value[0] in _NO_VALUES:
+                        return None
+                    if family == "birthplace" and value and value[0].isdigit():
+                        return Claim(subject=said[:start], family="birth", value=value)
+                    return Claim(subject=said[:start], family=family, value=value) if value else None
+    return None
+
+
+def _attribute(said: tuple[str, ...]) -> Claim | None:
+    """``ada s email is x``, ``favourite colour is blue``: the value of something that there is one of."""
+    for place in range(1, len(said) - 1):
+        if said[place] != "is" or said[place + 1] in _NEGATIONS:
+            continue
+        before = said[:place]
+        favourite = next((i for i, word in enumerate(before) if word in {"favourite", "favorite"}), None)
+        if favourite is not None and favourite < place - 1:
+            family = "favourite " + " ".join(before[favourite + 1 :])
+            return Claim(subject=before[:favourite], family=family, value=_value(said[place + 1 :]))
+        if before[-1] in _ATTRIBUTES:
+            return Claim(subject=before[:-1], family=before[-1], value=_value(said[place + 1 :]))
+        return None
+    return None
+
+
+def _liking(said: tuple[str, ...]) -> Claim | None:
+    for place in range(1, len(said) - 1):
+        if said[place] in _LIKES:
+            before = tuple(word for word in said[:place] if word not in _AUXILIARIES | _NEGATIONS)
+            is_negated = bool(_NEGATIONS & set(said[max(0, place - 2) : place]))
+            thing = _value(said[place + 1 :])
+            likes = _LIKES[said[place]] is not is_negated
+            return Claim(subject=before, family=f"likes {' '.join(thing)}", value=("yes" if likes else "no",))
+    return None
+
+
+def _polarity(said: tuple[str, ...]) -> Claim | None:
+    """A statement and its negation: ``ada is not allergic to nuts``."""
+    if not {"is", "are", "am", "can", "has", "have", "will"} & set(said):
+        return None
+    plain = tuple(word for word in said if word not in _NEGATIONS | _AUXILIARIES)
+    return Claim(subject=plain, family=f"holds {' '.join(plain)}", value=("no" if _NEGATIONS & set(said) else "yes",))
+
+
+def _value(rest: tuple[str, ...]) -> tuple[str, ...]:
+    ends = next((place for place, word in enumerate(rest) if word in _END), len(rest))
+    return rest[: min(ends, _VALUE_WORDS)]

@@ -1,0 +1,104 @@
+"""Checking: contradictions are looked for in the spaces that were consolidated."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+
+from graphmem.errors import ModelUnavailable
+from graphmem.gateway.gateway import Gateway
+from graphmem.model.job import Run
+from graphmem.model.memory import Memory
+from graphmem.model.policy import ConsolidatePolicy, ContradictionPolicy
+from graphmem.model.space import space_from_key
+from graphmem.model.state import Selection
+from graphmem.ports import Clock
+from graphmem.store.memories import Memories
+from graphmem.store.spaces import SpacePolicies
+from graphmem.store.upkeep import Upkeep
+from graphmem.upkeep.contradictions import Disagreement, decide_disagreements, edges_between, find_disagreements
+from graphmem.upkeep.questions import Asker
+from graphmem.upkeep.sweep import BATCH
+
+_SPACES_AT_ONCE = 200
+_ASKED_PAIRS = 40  # that a model is asked about in one space
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContradictionCheck:
+    """Finds memories that disagree, by rules and, if there is one, by a language model."""
+
+    upkeep: Upkeep
+    memories: Memories
+    gateway: Gateway
+    asker: Asker | None
+    clock: Clock
+    policies: SpacePolicies
+
+    def run(self, run: Run) -> None:
+        """One pass over the spaces that are due."""
+        now = self.clock.now()
+        for page in self.upkeep.spaces(run.space, limit=_SPACES_AT_ONCE):
+            for tended in page:
+                policy = self.policies.of(space_from_key(tended.space)).upkeep
+                if not run.by_hand and not (tended.check_due and policy.contradictions.enabled):
+                    continue
+                if run.must_stop():
+                    return
+                self._check(tended.space, policy.contradictions, policy.consolidate, run, now)
+                if not run.dry_run:
+                    self.upkeep.mark_checked(tended.space)
+
+    def _check(
+        self, space: str, policy: ContradictionPolicy, consolidate: ConsolidatePolicy, run: Run, now: datetime
+    ) -> None:
+        found = find_disagreements(self.upkeep.statements(space))
+        self._decide(found, policy, run, now)
+        if self.asker:
+            known = {frozenset((pair.newer, pair.older)) for pair in found}
+            near = self._near(space, policy, consolidate, now)
+            unknown = [pair for pair in near if frozenset(memory.key for memory in pair) not in known]
+            self._decide(self._asked(self.asker, unknown[:_ASKED_PAIRS], policy, run), policy, run, now)
+
+    def _near(
+        self, space: str, policy: ContradictionPolicy, consolidate: ConsolidatePolicy, now: datetime
+    ) -> list[tuple[Memory, Memory]]:
+        """The new memories and those near them that mention the same entity, the newer one of each pair first."""
+        near = self.upkeep.near(space, newest=consolidate.newest, neighbours=consolidate.neighbours, now=now)
+        alike = [(pair.key, pair.other) for pair in near if pair.other and pair.similarity >= policy.similarity]
+        memories = self.memories.by_key({key for pair in alike for key in pair})
+        pairs: dict[frozenset[str], tuple[Memory, Memory]] = {}
+        for keys in alike:
+            one, other = sorted((memories[key] for key in keys), key=lambda each: (each.created_at, each.uid))
+            if {ref.key for ref in one.entities} & {ref.key for ref in other.entities}:
+                pairs.setdefault(frozenset(keys), (other, one))
+        return list(pairs.values())
+
+    def _asked(
+        self, asker: Asker, pairs: Sequence[tuple[Memory, Memory]], policy: ContradictionPolicy, run: Run
+    ) -> list[Disagreement]:
+        if not pairs:
+            return []
+        try:
+            return asker.disagreements(pairs, confidence=policy.confidence)
+        except ModelUnavailable as error:
+            run.note_degraded(f"contradictions by rules alone: {error.message}")
+            return []
+
+    def _decide(
+        self,
+        found: Sequence[Disagreement],
+        policy: ContradictionPolicy,
+        run: Run,
+        now: datetime,
+    ) -> None:
+        for start in range(0, len(found), BATCH // 2):
+            batch = found[start : start + BATCH // 2]
+            self.gateway.keep(
+                Selection(
+                    memories=frozenset(key for pair in batch for key in (pair.newer, pair.older)),
+                    edges=edges_between(batch),
+                ),
+                partial(decide_disagreements, disagreements=batch, policy=policy, now=now),
+                run=run,
+            )

@@ -1,0 +1,216 @@
+"""Consolidation (003): near-duplicates become one, so do fragments of entities; summaries and topics are made."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from functools import partial
+
+from graphmem.errors import Conflict, ModelUnavailable, NotFound
+from graphmem.gateway.claims import claims_of
+from graphmem.gateway.entities import EntityKeeper
+from graphmem.gateway.gateway import Gateway
+from graphmem.gateway.indexing import texts_to_embed
+from graphmem.model.caller import Caller, Role
+from graphmem.model.job import Run
+from graphmem.model.memory import Memory
+from graphmem.model.policy import ConsolidatePolicy, IndexPolicy
+from graphmem.model.space import Space, space_from_key
+from graphmem.model.state import Selection
+from graphmem.model.tending import NearPair, Summarisable, TendedSpace
+from graphmem.model.trace import TraceRecord
+from graphmem.ports import Clock, Embedder, IdSource, Vector
+from graphmem.store.memories import Memories
+from graphmem.store.spaces import SpacePolicies
+from graphmem.store.upkeep import Upkeep
+from graphmem.upkeep.archival import ARCHIVAL, PROTECTED_TYPES
+from graphmem.upkeep.expiry import EXPIRY
+from graphmem.upkeep.fragments import entity_fragments
+from graphmem.upkeep.gathering import Gathering, decide_gathering
+from graphmem.upkeep.questions import Asker
+from graphmem.upkeep.summaries import entity_summary, needs_summary, plan_summaries
+from graphmem.upkeep.sweep import Sweep
+from graphmem.upkeep.topics import TopicCounter
+from graphmem.upkeep.verdicts import RULES, Verdict, decide_verdicts, verdicts_by_rules
+
+_SPACES_AT_ONCE = 200
+_SHOWN_TO_MODEL = 50  # memories beside the new ones
+
+
+def is_consolidation_due(tended: TendedSpace, policy: ConsolidatePolicy, now: datetime) -> bool:
+    """Whether a space is consolidated: enough in it, three writes since the last time, and ten minutes (003)."""
+    last = tended.consolidated_at
+    return (
+        tended.memories >= policy.memories
+        and tended.writes >= policy.writes
+        and (last is None or now - last >= timedelta(minutes=policy.minutes))
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Consolidation:
+    """Goes through the spaces that are due, step by step in the order of 003."""
+
+    upkeep: Upkeep
+    memories: Memories
+    gateway: Gateway
+    keeper: EntityKeeper
+    sweep: Sweep
+    embedder: Embedder
+    asker: Asker | None
+    clock: Clock
+    ids: IdSource
+    policies: SpacePolicies
+    index: IndexPolicy
+
+    def run(self, run: Run) -> None:
+        """One pass; the spaces that were consolidated are then due for a look at contradictions."""
+        now = self.clock.now()
+        for page in self.upkeep.spaces(run.space, limit=_SPACES_AT_ONCE):
+            for tended in page:
+                policy = self.policies.of(space_from_key(tended.space)).upkeep.consolidate
+                if not run.by_hand and not (policy.enabled and is_consolidation_due(tended, policy, now)):
+                    continue
+                if run.must_stop():
+                    return
+                self._consolidate(space_from_key(tended.space), tended, policy, run, now)
+                if not run.dry_run:
+                    self.upkeep.mark_consolidated(tended.space, now=now)
+
+    def _consolidate(
+        self, space: Space, tended: TendedSpace, policy: ConsolidatePolicy, run: Run, now: datetime
+    ) -> None:
+        self._near_duplicates(space, policy, run, now)
+        if space.persona is None:
+            self._fragments(space, run)
+        self._entity_summaries(space, policy, run, now)
+        self.sweep.run(EXPIRY, run, only=space.key)
+        self.sweep.run(ARCHIVAL, run, only=space.key, also_off=False)
+        if policy.summarise and tended.memories > policy.summarise_memories:
+            self._summaries(space, policy, run, now)
+        self._topics(space, policy, run, now)
+
+    def _near_duplicates(self, space: Space, policy: ConsolidatePolicy, run: Run, now: datetime) -> None:
+        near = self.upkeep.near(space.key, newest=policy.newest, neighbours=policy.neighbours, now=now)
+        memories = self.memories.by_key({key for pair in near for key in (pair.key, pair.other) if key})
+        verdicts = self._verdicts(near, memories, policy, run)
+        if not verdicts:
+            return
+        vectors = {} if run.dry_run else self._vectors([verdict.content for verdict in verdicts if verdict.content])
+        keys = frozenset(key for verdict in verdicts for key in (verdict.key, verdict.other) if key)
+        self.gateway.keep(
+            Selection(memories=keys, claims=claims_of(memories[key] for key in keys)),
+            partial(
+                decide_verdicts,
+                verdicts=verdicts,
+                versions={key: memories[key].version for key in keys},
+                now=now,
+                embedded={content: number for number, content in enumerate(vectors)},
+            ),
+            run=run,
+            vectors=dict(enumerate(vectors.values())),
+        )
+
+    def _verdicts(
+        self, near: Sequence[NearPair], memories: Mapping[str, Memory], policy: ConsolidatePolicy, run: Run
+    ) -> list[Verdict]:
+        """What the model proposes; what the rules say without one, and when it is silent."""
+        if self.asker and near:
+            newest = list(dict.fromkeys(pair.key for pair in near))
+            others = dict.fromkeys(pair.other for pair in near if pair.other and pair.other not in newest)
+            try:
+                return self.asker.verdicts(
+                    [memories[key] for key in newest if key in memories],
+                    [memories[key] for key in list(others)[:_SHOWN_TO_MODEL] if key in memories],
+                )
+            except ModelUnavailable as error:
+                run.note_degraded(f"consolidated by rules: {error.message}")
+        alike = [(pair.key, pair.other) for pair in near if pair.other and pair.similarity >= policy.similarity]
+        return verdicts_by_rules(alike, memories)
+
+    def _fragments(self, space: Space, run: Run) -> None:
+        caller = Caller(key_id=run.job, tenant=space.tenant, role=Role.ADMIN, spaces=("*",))
+        for key, into in entity_fragments(self.upkeep.entities(space.key)):
+            if not run.dry_run:
+                try:
+                    self.keeper.merge(space, key, into, caller=caller, reason="one name, written differently")
+                except (Conflict, NotFound):  # somebody else merged it meanwhile
+                    continue
+            run.counts["entities_merged"] += 1
+            run.spaces.add(space.key)
+
+    def _entity_summaries(self, space: Space, policy: ConsolidatePolicy, run: Run, now: datetime) -> None:
+        found = self.upkeep.summarisable(space.key, more_than=policy.summary_facts, now=now)
+        wanted = [each for each in found if needs_summary(each.facts, each.summarised, policy)]
+        for each in wanted[: policy.summaries]:
+            text, by = self._summary_of(each, run)
+            if not run.dry_run:
+                self.upkeep.save_summary(
+                    space, each, text, by=by, trace=self._trace(space, each, run, by, now), now=now
+                )
+            run.counts["entity_summaries"] += 1
+            run.spaces.add(space.key)
+
+    def _trace(self, space: Space, each: Summarisable, run: Run, by: str, now: datetime) -> TraceRecord:
+        return TraceRecord(
+            uid=self.ids.new("trace"),
+            kind=run.job,
+            tenant=space.tenant,
+            spaces=(space.key,),
+            key_id=run.job,
+            created_at=now,
+            events=[{"entity": each.key, "outcome": "summarised", "reason": "entity_summary", "by": by}],
+            request={"run": run.uid},
+        )
+
+    def _summary_of(self, each: Summarisable, run: Run) -> tuple[str, str]:
+        if self.asker:
+            try:
+                return self.asker.summary(each.label, each.contents), self.asker.by
+            except ModelUnavailable as error:
+                run.note_degraded(f"summarised by rules: {error.message}")
+        return entity_summary(each.contents), RULES
+
+    def _summaries(self, space: Space, policy: ConsolidatePolicy, run: Run, now: datetime) -> None:
+        candidates = self.upkeep.small_memories(
+            space.key,
+            keep_newest=policy.summarise_newest,
+            importance=policy.summarise_importance,
+            protected=PROTECTED_TYPES,
+        )
+        for plan in plan_summaries(candidates, policy, new_uid=lambda: self.ids.new("memory")):
+            gathering = self._worded(plan, run)
+            vectors = {} if run.dry_run else self._vectors([gathering.content])
+            self.gateway.keep(
+                Selection(memories=frozenset(member.key for member in gathering.members)),
+                partial(decide_gathering, gathering=gathering, now=now, has_vectors=bool(vectors)),
+                run=run,
+                vectors=dict(enumerate(vectors.values())),
+            )
+
+    def _worded(self, plan: Gathering, run: Run) -> Gathering:
+        """A summary in the model's words, if there is a model that finds some."""
+        if self.asker:
+            try:
+                text = self.asker.summary("all of them", [member.content for member in plan.members])
+            except ModelUnavailable as error:
+                run.note_degraded(f"summarised by rules: {error.message}")
+            else:
+                return plan.in_words(text, by=self.asker.by)
+        return plan
+
+    def _topics(self, space: Space, policy: ConsolidatePolicy, run: Run, now: datetime) -> None:
+        counter = TopicCounter()
+        for key, content in self.upkeep.texts(space.key):
+            if key not in run.gone:
+                counter.add(key, content)
+        topics = counter.top(policy.topics)
+        if not run.dry_run:
+            self.upkeep.save_topics(space.key, topics, now=now)
+        run.counts["topics"] += len(topics)
+
+    def _vectors(self, contents: Sequence[str]) -> dict[str, Sequence[Vector]]:
+        """The vectors of contents; none while the model is silent: they are made later."""
+        try:
+            return {content: self.embedder.embed(texts_to_embed(content, None, self.index)) for content in contents}
+        except ModelUnavailable:
+            return {}

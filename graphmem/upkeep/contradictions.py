@@ -1,0 +1,150 @@
+"""Contradictions: active memories of one entity and claim family whose values differ."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import combinations
+
+from graphmem.gateway.draft import Draft
+from graphmem.gateway.tracing import effect
+from graphmem.model.edge import EdgeType
+from graphmem.model.memory import Authority, Memory, Status
+from graphmem.model.policy import ContradictionPolicy
+from graphmem.model.state import Decision, EdgeKey, GraphState
+from graphmem.model.tending import Named, Statement
+from graphmem.text.analysis import words
+from graphmem.text.claims import Claim, claim_of, values_disagree
+from graphmem.upkeep.archival import CORRECTION_TAG
+from graphmem.upkeep.verdicts import RULES
+
+_PAIRS = 20  # of one entity and family
+_FIRST = datetime(1, 1, 1, tzinfo=UTC)
+_LAST = datetime(9999, 12, 31, tzinfo=UTC)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Disagreement:
+    """Two memories that cannot both be true, the newer one first, and why. ``weight`` is how sure that is."""
+
+    newer: str
+    older: str
+    versions: tuple[int, int]  # in which they were read
+    reason: str
+    weight: float = 1.0
+    by: str = RULES
+
+
+def find_disagreements(statements: Iterable[Statement]) -> list[Disagreement]:
+    """The pairs of one space that disagree by rules: one entity, one claim family, other values, the same time."""
+    families: dict[tuple[str, str], list[tuple[Statement, Claim]]] = defaultdict(list)
+    for statement in statements:
+        claim = claim_of(statement.content)
+        entity = _subject(claim, statement.entities) if claim else None
+        if claim and entity:
+            families[entity.key, claim.family].append((statement, claim))
+    found: list[Disagreement] = []
+    for (entity_key, family), said in sorted(families.items()):
+        newest_first = sorted(said, key=lambda each: (-each[0].created_ms, each[0].key))
+        pairs = (
+            Disagreement(
+                newer=one.key,
+                older=other.key,
+                versions=(one.version, other.version),
+                reason=f"{entity_key}: {family} is {' '.join(claim.value)} or {' '.join(before.value)}",
+            )
+            for (one, claim), (other, before) in combinations(newest_first, 2)
+            if values_disagree(claim, before) and _overlap(one, other)
+        )
+        found += [pair for pair, _ in zip(pairs, range(_PAIRS), strict=False)]
+    return found
+
+
+def _subject(claim: Claim, entities: Sequence[Named]) -> Named | None:
+    """The entity that a claim is about: the one named before the value, else the only one that the value is not."""
+    said = set(claim.subject)
+    for entity in entities:
+        if any(set(words(name)) <= said for name in entity.names):
+            return entity
+    others = [entity for entity in entities if not any(set(words(name)) & set(claim.value) for name in entity.names)]
+    return others[0] if len(others) == 1 and len(entities) == 1 else None
+
+
+def _overlap(one: Statement, other: Statement) -> bool:
+    """Whether there is a time at which both are held to be true."""
+    begins = max(one.valid_from or _FIRST, other.valid_from or _FIRST)
+    ends = min(one.valid_until or _LAST, other.valid_until or _LAST)
+    return begins < ends
+
+
+def edges_between(disagreements: Iterable[Disagreement]) -> frozenset[EdgeKey]:
+    """The edges that say that a pair is known already."""
+    return frozenset(
+        place
+        for pair in disagreements
+        for kind in (EdgeType.CONTRADICTS, EdgeType.UPDATES)
+        for place in ((pair.newer, kind, pair.older), (pair.older, kind, pair.newer))
+    )
+
+
+def decide_disagreements(
+    state: GraphState,
+    *,
+    disagreements: Sequence[Disagreement],
+    policy: ContradictionPolicy,
+    now: datetime,
+) -> Decision:
+    """Draw CONTRADICTS between what disagrees; where the policy says so, the weaker one is superseded.
+
+    Pairs that changed since they were read, or of which one updates the other, are left alone.
+    """
+    draft = Draft(before=state, now=now)
+    events: list[Mapping[str, object]] = []
+    for pair in disagreements:
+        newer, older = draft.memories.get(pair.newer), draft.memories.get(pair.older)
+        if newer is None or older is None or pair.versions != _versions(state, pair):
+            continue
+        if (
+            newer.status is not Status.ACTIVE
+            or older.status is not Status.ACTIVE
+            or _has(state, EdgeType.UPDATES, pair)
+        ):
+            continue
+        if not _has(state, EdgeType.CONTRADICTS, pair):
+            draft.draw(newer, EdgeType.CONTRADICTS, older, weight=pair.weight, reason=pair.reason)
+            events.append(
+                effect(newer, "contradiction", "conflicting_values", with_=older.uid, why=pair.reason, by=pair.by)
+            )
+        if policy.resolve:
+            events += _resolve(draft, newer, older)
+    return draft.decision(events=events)
+
+
+def _versions(state: GraphState, pair: Disagreement) -> tuple[int, int]:
+    return (state.memories[pair.newer].version, state.memories[pair.older].version)
+
+
+def _has(state: GraphState, kind: EdgeType, pair: Disagreement) -> bool:
+    return (pair.newer, kind, pair.older) in state.edges or (pair.older, kind, pair.newer) in state.edges
+
+
+def _resolve(draft: Draft, newer: Memory, older: Memory) -> list[Mapping[str, object]]:
+    """Let the weaker of two memories be superseded by the stronger one; a pinned one stays."""
+    stronger, weaker = sorted((newer, older), key=strength, reverse=True)
+    if weaker.pinned:
+        return []
+    draft.draw(stronger, EdgeType.UPDATES, weaker, reason="conflict")
+    draft.set_status(weaker, Status.SUPERSEDED, "conflict")
+    return [effect(weaker, "superseded", "conflict", updated_by=stronger.uid)]
+
+
+def strength(memory: Memory) -> tuple[int, bool, datetime, int, str]:
+    """What wins a conflict: authority, then being a correction, then recency, then importance (004, Conflict)."""
+    order = list(reversed(Authority))
+    return (
+        order.index(memory.authority),
+        CORRECTION_TAG in memory.tags,
+        memory.began,
+        memory.importance,
+        memory.uid,
+    )

@@ -1,0 +1,49 @@
+"""Fragments: one thing that the graph knows under several names (003, Consolidation 3)."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+
+from graphmem.model.entity import EntityType
+from graphmem.model.entity_change import EntityState
+
+Merge = tuple[str, str]  # the key of the fragment, and of what it becomes
+
+
+def entity_fragments(entities: Iterable[EntityState]) -> list[Merge]:
+    """Which entities of one space to merge: the same name but for what divides its words, in one type.
+
+    A specific type wins over ``other``, then the longest name, then the one that is mentioned most. Names with digits
+    are left to curators: version 1.2 is not version 12.
+    """
+    groups: dict[str, list[EntityState]] = defaultdict(list)
+    for entity in sorted(entities, key=lambda each: each.key):
+        name = entity.key.partition(":")[2]
+        if not entity.is_merged and not any(char.isdigit() for char in name):
+            groups[name.replace("_", "")].append(entity)
+    merges: list[Merge] = []
+    for group in groups.values():
+        specific = {_type(entity) for entity in group} - {EntityType.OTHER.value}
+        if len(group) > 1 and len(specific) <= 1:
+            into = max(group, key=_standing)
+            merges += [(entity.key, into.key) for entity in group if entity is not into]
+        else:
+            merges += _within_types(group)
+    return merges
+
+
+def _within_types(group: list[EntityState]) -> list[Merge]:
+    """Where a name is of several specific types, only fragments of the same type are one."""
+    merges: list[Merge] = []
+    for kind in sorted({_type(entity) for entity in group}):
+        same = [entity for entity in group if _type(entity) == kind]
+        into = max(same, key=_standing)
+        merges += [(entity.key, into.key) for entity in same if entity is not into]
+    return merges
+
+
+def _type(entity: EntityState) -> str:
+    return entity.key.partition(":")[0]
+
+
+def _standing(entity: EntityState) -> tuple[bool, int, int, str]:
+    return (_type(entity) != EntityType.OTHER.value, len(entity.key.partition(":")[2]), entity.mentions, entity.key)

@@ -1,0 +1,96 @@
+"""Gathering: several memories become one that says what they say; they are archived, and the lineage is drawn."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from graphmem.gateway.draft import Draft
+from graphmem.gateway.tracing import effect
+from graphmem.model.edge import LineageType
+from graphmem.model.entity import EntityRef
+from graphmem.model.memory import Authority, Memory, MemoryType, Status
+from graphmem.model.policy import WritePolicy
+from graphmem.model.source import CapturedBy, Source, SourceType
+from graphmem.model.state import Decision, GraphState
+from graphmem.model.tending import Foldable
+from graphmem.text.normalise import shorten
+
+_WRITE = WritePolicy()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Gathering:
+    """Memories, in the versions that were read, that are to become one. ``by`` is who put it into words."""
+
+    uid: str
+    content: str
+    members: tuple[Foldable, ...]
+    lineage: LineageType
+    outcome: str  # folded, summarised
+    reason: str  # why the members are archived
+    importance: int
+    by: str = "rules"
+
+    def in_words(self, content: str, *, by: str) -> "Gathering":
+        """The same in somebody's words."""
+        return replace(self, content=content, by=by)
+
+
+def decide_gathering(state: GraphState, *, gathering: Gathering, now: datetime, has_vectors: bool) -> Decision:
+    """Make one memory of several and archive these, unless one of them changed since it was read."""
+    draft = Draft(before=state, now=now)
+    versions = {member.key: member.version for member in gathering.members}
+    members = [state.memories[key] for key in versions if key in state.memories]
+    if len(members) < len(versions) or any(
+        memory.status is not Status.ACTIVE or memory.pinned or memory.version != versions[memory.key]
+        for memory in members
+    ):
+        return draft.decision()
+    made = _made(gathering, members, now, has_vectors=has_vectors)
+    draft.create(made)
+    draft.vectors_of[made.key] = 0
+    for memory in members:
+        draft.draw(made, gathering.lineage, memory)
+        draft.set_status(memory, Status.ARCHIVED, gathering.reason)
+    uids = [memory.uid for memory in members]
+    return draft.decision(
+        events=[
+            effect(made, gathering.outcome, gathering.reason, members=uids, by=gathering.by),
+            *(effect(memory, "archived", gathering.reason, into=made.uid) for memory in members),
+        ]
+    )
+
+
+def united_entities(memories: Iterable[Memory]) -> tuple[EntityRef, ...]:
+    """The entities of several memories, at most as many as one may have."""
+    refs: dict[str, EntityRef] = {}
+    for memory in memories:
+        for ref in memory.entities:
+            refs.setdefault(ref.key, ref)
+    return tuple(sorted(list(refs.values())[: _WRITE.entities_max]))
+
+
+def united_tags(memories: Iterable[Memory]) -> tuple[str, ...]:
+    """The tags of several memories, at most as many as one may have."""
+    return tuple(dict.fromkeys(tag for memory in memories for tag in memory.tags))[: _WRITE.tags_max]
+
+
+def _made(gathering: Gathering, members: Sequence[Memory], now: datetime, *, has_vectors: bool) -> Memory:
+    return Memory(
+        uid=gathering.uid,
+        space=members[0].space,
+        type=MemoryType.FACT,
+        content=gathering.content,
+        summary=shorten(gathering.content, _WRITE.summary_max_chars),
+        importance=max(gathering.importance, *(memory.importance for memory in members)),
+        confidence=min(memory.confidence for memory in members),
+        entities=united_entities(members),
+        tags=united_tags(members),
+        source=Source(type=SourceType.MANUAL, captured_by=CapturedBy.SYSTEM),
+        authority=Authority.AI_INFERRED,
+        mention_count=sum(memory.mention_count for memory in members),
+        created_at=now,
+        updated_at=now,
+        embedded=has_vectors,
+        claims_content=False,
+    )

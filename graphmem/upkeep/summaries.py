@@ -1,0 +1,63 @@
+"""Summaries by rules: of what is known of an entity, and of many small memories."""
+
+from collections.abc import Callable, Iterable, Sequence
+from datetime import datetime
+
+from graphmem.model.edge import LineageType
+from graphmem.model.policy import ConsolidatePolicy
+from graphmem.model.tending import Foldable
+from graphmem.text.normalise import comparable, shorten
+from graphmem.upkeep.gathering import Gathering
+
+ENTITY_SUMMARY_MAX_CHARS = 600
+_ITEM_MAX_CHARS = 120
+_GROWN = 1.5  # times as many facts as when it was made: a summary is made anew
+
+
+def needs_summary(facts: int, summarised: int | None, policy: ConsolidatePolicy) -> bool:
+    """Whether an entity gets a summary: more than five facts and none yet, or half as many again since."""
+    return facts > policy.summary_facts and (summarised is None or facts >= _GROWN * summarised)
+
+
+def entity_summary(facts: Iterable[str]) -> str:
+    """What is known of an entity in a few words: its facts, most important first, as many as have room."""
+    taken: list[str] = []
+    room = ENTITY_SUMMARY_MAX_CHARS
+    seen: set[str] = set()
+    for fact in facts:
+        text = shorten(fact, ENTITY_SUMMARY_MAX_CHARS).rstrip(".;")
+        if comparable(text) in seen:
+            continue
+        room -= len(text) + 2
+        if room < 0 and taken:
+            break
+        seen.add(comparable(text))
+        taken.append(text)
+    return "; ".join(taken) + "."
+
+
+def plan_summaries(
+    candidates: Sequence[tuple[Foldable, datetime]], policy: ConsolidatePolicy, *, new_uid: Callable[[], str]
+) -> list[Gathering]:
+    """Which small memories of a large space become one each time; whole batches only, oldest first."""
+    size = policy.summarise_batch
+    batches = [candidates[start : start + size] for start in range(0, len(candidates) - size + 1, size)]
+    return [
+        Gathering(
+            uid=new_uid(),
+            content=batch_summary(batch),
+            members=tuple(member for member, _ in batch),
+            lineage=LineageType.SUMMARY_OF,
+            outcome="summarised",
+            reason="summarised",
+            importance=0,
+        )
+        for batch in batches
+    ]
+
+
+def batch_summary(batch: Sequence[tuple[Foldable, datetime]]) -> str:
+    """Many small memories in one text: the beginning of each."""
+    first, last = batch[0][1], batch[-1][1]
+    items = "; ".join(shorten(member.content, _ITEM_MAX_CHARS).rstrip(".;") for member, _ in batch)
+    return f"{len(batch)} memories from {first:%Y-%m-%d} to {last:%Y-%m-%d}: {items}."

@@ -1,0 +1,162 @@
+"""Verdicts: what consolidation decides about memories that are near each other (003, Consolidation)."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+
+from graphmem.gateway.draft import Draft
+from graphmem.gateway.tracing import effect
+from graphmem.model.edge import EdgeType
+from graphmem.model.entity import slug
+from graphmem.model.memory import Memory, Status
+from graphmem.model.policy import WritePolicy
+from graphmem.model.state import Decision, GraphState
+from graphmem.text.claims import claim_words
+from graphmem.text.normalise import shorten
+from graphmem.upkeep.curator import is_seeded, may_repeat
+from graphmem.upkeep.gathering import united_entities, united_tags
+
+RULES = "rules"
+_WRITE = WritePolicy()
+
+
+class VerdictKind(StrEnum):
+    """What is to be done."""
+
+    MERGE = "MERGE"  # the other says the same: this one stays, also with better words
+    UPDATE = "UPDATE"  # this one replaces the other
+    INVALIDATE = "INVALIDATE"  # this one is no longer true
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verdict:
+    """What is to be done about one memory, or two; ``by`` is who says so. ``key`` and ``other`` are keys."""
+
+    kind: VerdictKind
+    key: str
+    other: str | None = None
+    content: str | None = None
+    by: str = RULES
+
+
+def make_the_same_claim(one: Memory, other: Memory) -> bool:
+    """Whether two memories say the same in nearly the same words, by one actor, about the same, for the same time."""
+    keys = [{ref.key for ref in memory.entities} for memory in (one, other)]
+    return (
+        one.space == other.space
+        and one.type is other.type
+        and slug(one.actor or "") == slug(other.actor or "")
+        and (keys[0] == keys[1] or not all(keys))
+        and (one.valid_from, one.valid_until) == (other.valid_from, other.valid_until)
+        and claim_words(one.content) == claim_words(other.content)
+    )
+
+
+def verdicts_by_rules(pairs: Iterable[tuple[str, str]], memories: Mapping[str, Memory]) -> list[Verdict]:
+    """What near pairs become by rules: those that make the same claim are merged into the best of them."""
+    together: dict[str, set[str]] = {}
+    for one, other in sorted(pairs):
+        first, second = memories.get(one), memories.get(other)
+        if first and second and may_repeat(first) and may_repeat(second) and make_the_same_claim(first, second):
+            union = together.get(one, {one}) | together.get(other, {other})
+            together.update(dict.fromkeys(union, union))
+    verdicts: list[Verdict] = []
+    seen: set[str] = set()
+    for key in sorted(together):
+        if key not in seen:
+            group = sorted(together[key])
+            seen |= set(group)
+            kept = max(group, key=lambda each: _worth(memories[each]))
+            verdicts += [Verdict(kind=VerdictKind.MERGE, key=kept, other=each) for each in group if each != kept]
+    return verdicts
+
+
+def _worth(memory: Memory) -> tuple[bool, datetime, str]:
+    return (is_seeded(memory), memory.created_at, memory.uid)
+
+
+def decide_verdicts(
+    state: GraphState,
+    *,
+    verdicts: Sequence[Verdict],
+    versions: Mapping[str, int],
+    now: datetime,
+    embedded: Mapping[str, int],
+) -> Decision:
+    """Carry verdicts out, except about memories that are pinned or changed since they were read.
+
+    ``embedded`` holds, by the new content, which of the vectors are of it.
+    """
+    draft = Draft(before=state, now=now)
+    events: list[Mapping[str, object]] = []
+    changed: set[str] = set()
+    merged: dict[str, list[Verdict]] = defaultdict(list)
+    for verdict in verdicts:
+        if verdict.kind is VerdictKind.MERGE:
+            merged[verdict.key].append(verdict)
+
+    def is_free(key: str | None) -> bool:
+        memory = state.memories.get(key or "")
+        return (
+            memory is not None
+            and memory.status is Status.ACTIVE
+            and not memory.pinned
+            and memory.version == versions.get(memory.key)
+            and memory.key not in changed
+        )
+
+    for key, group in sorted(merged.items()):
+        others = [verdict for verdict in group if is_free(verdict.other) and verdict.other != key]
+        if is_free(key) and others:
+            changed |= {key, *(verdict.other or "" for verdict in others)}
+            events += _merge(draft, key, others, embedded)
+    for verdict in verdicts:
+        if verdict.kind is VerdictKind.UPDATE and is_free(verdict.key) and is_free(verdict.other):
+            changed |= {verdict.key, verdict.other or ""}
+            events += _update(draft, verdict)
+        elif verdict.kind is VerdictKind.INVALIDATE and is_free(verdict.key):
+            changed.add(verdict.key)
+            memory = draft.set_status(draft.memories[verdict.key], Status.ARCHIVED, "invalidated")
+            events.append(effect(memory, "archived", "invalidated", by=verdict.by))
+    return draft.decision(events=events)
+
+
+def _merge(
+    draft: Draft, key: str, verdicts: Sequence[Verdict], embedded: Mapping[str, int]
+) -> list[Mapping[str, object]]:
+    """Let one memory stand for others, which are superseded by it."""
+    kept = draft.memories[key]
+    others = [draft.memories[verdict.other or ""] for verdict in verdicts]
+    for other in others:
+        draft.draw(kept, EdgeType.UPDATES, other, reason="merge")
+        draft.set_status(other, Status.SUPERSEDED, "merge")
+    united = replace(
+        kept,
+        mention_count=kept.mention_count + sum(other.mention_count for other in others),
+        importance=max(kept.importance, *(other.importance for other in others)),
+        entities=united_entities([kept, *others]),
+        tags=united_tags([kept, *others]),
+        claims_content=any(memory.claims_content for memory in (kept, *others)),
+        version=kept.version + 1,
+    )
+    content = next((verdict.content for verdict in verdicts if verdict.content), None)
+    if content and content != kept.content:
+        summary = shorten(content, _WRITE.summary_max_chars)
+        united = replace(united, content=content, summary=summary, updated_at=draft.now, embedded=content in embedded)
+        draft.vectors_of[key] = embedded.get(content, -1)
+        draft.release(kept)
+    draft.put(united)
+    draft.take_claims(united, also_from=None)
+    by = verdicts[0].by
+    events: list[Mapping[str, object]] = [effect(other, "merged", "merge", into=kept.uid, by=by) for other in others]
+    if content and content != kept.content:
+        events.append(effect(united, "rewritten", "merge", by=by))
+    return events
+
+
+def _update(draft: Draft, verdict: Verdict) -> list[Mapping[str, object]]:
+    newer, older = draft.memories[verdict.key], draft.memories[verdict.other or ""]
+    draft.supersede(newer, older)
+    return [effect(older, "superseded", "update", updated_by=newer.uid, by=verdict.by)]
