@@ -47,6 +47,11 @@ class RunAnswer(Schema):
     space = fields.String(allow_none=True)
     by_hand = fields.Boolean()
     counts = fields.Dict(keys=fields.String(), values=fields.Integer())
+    examples = fields.Dict(
+        keys=fields.String(),
+        values=fields.List(fields.String()),
+        metadata={"description": "Some of what `integrity` found: space|uid by finding"},
+    )
     degraded = fields.List(fields.String(), metadata={"description": "What did not work, so that rules had to do"})
     error = fields.String(allow_none=True)
     started_at = fields.DateTime()
@@ -135,6 +140,7 @@ def run_view(record: RunRecord) -> dict[str, Any]:
         "space": space_from_key(record.space).name if record.space else None,
         "by_hand": record.by_hand,
         "counts": dict(record.counts),
+        "examples": {what: [key.partition("/")[2] for key in keys] for what, keys in record.examples.items()},
         "degraded": list(record.degraded),
         "error": record.error,
         "started_at": iso(record.started_at),

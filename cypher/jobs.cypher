@@ -34,10 +34,10 @@ SET r.counts = $counts;
 
 // name: finish_run
 // Record how a run ended, and count it.
-// parameters: counts, degraded, error, finished_at, seconds, status, uid
+// parameters: counts, degraded, error, examples, finished_at, seconds, status, uid
 CYPHER 25
 MATCH (r:JobRun {uid: $uid})
-SET r.status = $status, r.counts = $counts, r.degraded = $degraded, r.error = $error, r.finished_at = $finished_at
+SET r.status = $status, r.counts = $counts, r.examples = $examples, r.degraded = $degraded, r.error = $error, r.finished_at = $finished_at
 WITH r
 MERGE (j:Job {name: r.job})
 SET j[$status] = coalesce(j[$status], 0) + 1, j.last_seconds = $seconds

@@ -138,7 +138,8 @@ def jobs_run(
         record = graphmem.runner.run(
             name, dry_run=dry_run, space_key=_space_key(space, tenant), by_hand=True, repair=repair
         )
-    _show([{"run": record.uid, "status": record.status.value, **record.counts, "error": record.error}], output)
+    notes = {"degraded": list(record.degraded), "error": record.error}
+    _show([{"run": record.uid, "status": record.status.value, **record.counts, **record.examples, **notes}], output)
     if record.status is RunStatus.FAILED:
         sys.exit(1)
 

@@ -34,5 +34,6 @@ SCHEDULE: tuple[ScheduledJob, ...] = (
     ScheduledJob(name="curate_fold", when="every 10 minutes, where repeats were put away", trigger=_every(10)),
     ScheduledJob(name="consolidate", when="every 10 minutes, where a space is due", trigger=_every(10)),
     ScheduledJob(name="detect_contradictions", when="every 10 minutes, where it was consolidated", trigger=_every(10)),
+    ScheduledJob(name="integrity", when="daily at 4:00 UTC", trigger=_daily(4, 0), grace_seconds=3600),
     ScheduledJob(name="prune_traces", when="daily at 3:30 UTC", trigger=_daily(3, 30), grace_seconds=3600),
 )

@@ -1,7 +1,7 @@
 """Jobs: what one run of a job may do, and what it did."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -18,6 +18,7 @@ class RunStatus(StrEnum):
     MISSED = "missed"  # its time came while no process was there to begin it
 
 
+_EXAMPLES = 10
 _PUTS_AWAY = frozenset({"archived", "merged", "superseded"})
 
 
@@ -42,6 +43,7 @@ class Run:
     is_over: Callable[[], bool] = _never
     counts: Counter[str] = field(default_factory=Counter)
     spaces: set[str] = field(default_factory=set)  # those that it found work in
+    examples: dict[str, list[str]] = field(default_factory=dict)  # some of what was found
     gone: set[str] = field(default_factory=set)  # keys of what a dry run would have put away, for the steps after it
     was_cut: bool = False  # it ended before all was done
     degraded: list[str] = field(default_factory=list)  # what did not work, so that rules had to do
@@ -50,6 +52,11 @@ class Run:
         """Whether to end here; asked between batches while there is more to do."""
         self.was_cut = self.was_cut or self.is_over()
         return self.was_cut
+
+    def note_example(self, what: str, key: str) -> None:
+        """Keep some of what was found, by the keys of memories."""
+        if len(found := self.examples.setdefault(what, [])) < _EXAMPLES:
+            found.append(key)
 
     def note_degraded(self, what: str) -> None:
         """Say once what did not work."""
@@ -76,6 +83,7 @@ class RunRecord:
     space: str
     by_hand: bool
     counts: Mapping[str, int]
+    examples: Mapping[str, Sequence[str]]
     degraded: tuple[str, ...]
     error: str | None
     started_at: datetime

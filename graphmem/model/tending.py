@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from graphmem.model.memory import Memory
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TendedSpace:
@@ -108,3 +110,14 @@ class Topic:
     score: float
     memories: int
     examples: tuple[str, ...]  # keys, those most about it first
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Inspected:
+    """A memory and what was found around it."""
+
+    memory: Memory
+    tokens: str  # the index tokens as they are stored
+    has_vectors: bool
+    has_stale_copies: bool
+    has_successor: bool

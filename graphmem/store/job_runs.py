@@ -60,6 +60,7 @@ class JobRuns:
             finished_at=now,
             status=status.value,
             counts=_text(counts),
+            examples=json.dumps(run.examples, ensure_ascii=False) if run.examples else None,
             degraded=list(run.degraded),
             error=error,
             seconds=seconds,

@@ -214,6 +214,7 @@ def run_record(node: Stored) -> RunRecord:
         space=values.space or "",
         by_hand=bool(values.by_hand),
         counts=json.loads(values.counts or "{}"),
+        examples=json.loads(values.examples or "{}"),
         degraded=tuple(values.degraded or ()),
         error=values.error,
         started_at=values.started_at,

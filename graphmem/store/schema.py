@@ -309,6 +309,7 @@ class JobRunNode(StructuredNode):
     started_at = UtcTimeProperty(required=True)
     finished_at = UtcTimeProperty()
     counts = StringProperty()
+    examples = StringProperty()
     degraded = ArrayProperty(StringProperty())
     error = StringProperty()
 

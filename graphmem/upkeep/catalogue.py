@@ -5,6 +5,7 @@ from graphmem.gateway.gateway import Gateway
 from graphmem.model.policy import Policy
 from graphmem.ports import Clock, Embedder, IdSource, LanguageModel
 from graphmem.store.connection import Connection
+from graphmem.store.inspection import Inspection
 from graphmem.store.job_runs import JobRuns
 from graphmem.store.memories import Memories
 from graphmem.store.spaces import SpacePolicies
@@ -16,6 +17,7 @@ from graphmem.upkeep.consolidation import Consolidation
 from graphmem.upkeep.curating import Curator
 from graphmem.upkeep.embedding import PendingEmbedding
 from graphmem.upkeep.expiry import Expiry
+from graphmem.upkeep.integrity import Integrity
 from graphmem.upkeep.questions import Asker
 from graphmem.upkeep.retention import Retention
 from graphmem.upkeep.runs import Job
@@ -65,6 +67,7 @@ def all_jobs(
         policies=policies,
         index=policy.index,
     )
+    integrity = Integrity(Inspection(connection), gateway=gateway, clock=clock)
     retention = Retention(Traces(connection), JobRuns(connection), clock=clock, keep_days=keep_days)
     return (
         Job(
@@ -102,6 +105,11 @@ def all_jobs(
             name="detect_contradictions",
             does="draws CONTRADICTS between memories of one entity whose values differ",
             function=check.run,
+        ),
+        Job(
+            name="integrity",
+            does="reports where the graph disagrees with itself, and mends it with repair",
+            function=integrity.run,
         ),
         Job(name="prune_traces", does="removes old traces and records of runs", function=retention.run),
     )

@@ -17,6 +17,7 @@ def test_every_job_has_a_time_and_a_grace_of_minutes():
         "curate_fold": timedelta(minutes=10),
         "consolidate": timedelta(minutes=10),
         "detect_contradictions": timedelta(minutes=10),
+        "integrity": timedelta(hours=18, minutes=30),
         "prune_traces": timedelta(hours=18),
     } == next_times
     assert all(job.grace_seconds >= 60 for job in SCHEDULE)

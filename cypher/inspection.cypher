@@ -1,0 +1,76 @@
+// name: page
+// The next memories by key, in one space or in all, each with whether what repeats it agrees with it.
+// parameters: after, limit, space
+MATCH (m:Memory)
+USING INDEX m:Memory(key)
+WHERE m.key > CASE WHEN $after = '' AND $space <> '' THEN $space + '|' ELSE $after END
+  AND ($space = '' OR (m.key < $space + '}' AND m.space = $space))
+WITH m ORDER BY m.key LIMIT $limit
+RETURN m {
+  .*, search_text: null, search_context: null, space_token: null,
+  created_at: toString(m.created_at), updated_at: toString(m.updated_at), status_at: toString(m.status_at),
+  occurred_at: toString(m.occurred_at), valid_from: toString(m.valid_from), valid_until: toString(m.valid_until),
+  last_recalled_at: toString(m.last_recalled_at)
+} AS m,
+       COLLECT { MATCH (m)-[:MENTIONS]->(e:Entity) RETURN [e.entity_key, e.label] ORDER BY e.entity_key } AS entities,
+       m.space_token AS tokens,
+       EXISTS { (:Chunk)-[:OF]->(m) } AS has_vectors,
+       EXISTS {
+         MATCH (c:Chunk)-[:OF]->(m)
+         WHERE c.space <> m.space OR c.status <> m.status OR c.expires_at <> m.expires_at OR c.type <> m.type
+       } OR EXISTS {
+         MATCH (m)-[x:MENTIONS]->(:Entity)
+         WHERE coalesce(x.space <> m.space OR x.status <> m.status OR x.expires <> m.expires_at
+           OR x.weight <> m.importance + CASE WHEN m.pinned THEN 1000 ELSE 0 END, true)
+       } AS has_stale_copies,
+       EXISTS { MATCH (m)<-[:UPDATES|PROMOTED_FROM]-(n:Memory) WHERE n.space = m.space } AS has_successor
+ORDER BY m.key;
+
+// name: unclaimed
+// Those of some claims that point to no memory.
+// parameters: claims
+UNWIND $claims AS claim
+OPTIONAL MATCH (k:ClaimKey {key: claim})
+WITH claim, k
+WHERE k IS NULL OR NOT EXISTS { (k)-[:CLAIMS]->(:Memory) }
+RETURN claim
+ORDER BY claim;
+
+// name: empty_claims
+// Claim keys that point to no memory, in one space or in all.
+// parameters: limit, space
+MATCH (k:ClaimKey)
+WHERE ($space = '' OR k.space = $space) AND NOT EXISTS { (k)-[:CLAIMS]->(:Memory) }
+RETURN k.key AS key
+ORDER BY key
+LIMIT $limit;
+
+// name: remove_empty_claims
+// Remove claim keys that point to no memory; locked first, because a write may be about to use one.
+// parameters: limit, space
+MATCH (k:ClaimKey)
+WHERE ($space = '' OR k.space = $space) AND NOT EXISTS { (k)-[:CLAIMS]->(:Memory) }
+WITH k ORDER BY k.key LIMIT $limit
+SET k.locked = true
+WITH k
+WHERE NOT EXISTS { (k)-[:CLAIMS]->(:Memory) }
+DETACH DELETE k
+RETURN count(*) AS removed;
+
+// name: crossing_edges
+// Typed edges between memories of two spaces: only somebody at the database can have drawn them.
+// parameters: limit, space
+MATCH (a:Memory)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF|FOLDED_FROM|PROMOTED_FROM|SUMMARY_OF|NEXT]->(b:Memory)
+WHERE a.space <> b.space AND ($space = '' OR a.space = $space)
+RETURN a.key AS key
+ORDER BY key, type(e), b.key
+LIMIT $limit;
+
+// name: remove_crossing_edges
+// Remove typed edges between memories of two spaces.
+// parameters: limit, space
+MATCH (a:Memory)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF|FOLDED_FROM|PROMOTED_FROM|SUMMARY_OF|NEXT]->(b:Memory)
+WHERE a.space <> b.space AND ($space = '' OR a.space = $space)
+WITH e ORDER BY a.key, type(e), b.key LIMIT $limit
+DELETE e
+RETURN count(*) AS removed;

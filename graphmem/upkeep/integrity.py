@@ -1,0 +1,126 @@
+"""Integrity: whether the graph agrees with itself; what does not is reported, and mended when asked to."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from enum import StrEnum
+from functools import partial
+
+from graphmem.gateway.claims import claims_of, own_claims
+from graphmem.gateway.draft import Draft
+from graphmem.gateway.gateway import Gateway
+from graphmem.gateway.tracing import effect
+from graphmem.model.job import Run
+from graphmem.model.memory import Memory, Status
+from graphmem.model.state import Decision, GraphState, Selection
+from graphmem.model.tending import Inspected
+from graphmem.model.tokens import memory_tokens
+from graphmem.ports import Clock
+from graphmem.store.inspection import Inspection
+
+BATCH = 500
+
+
+class Finding(StrEnum):
+    """What can be wrong with a memory."""
+
+    WITHOUT_CLAIM = "memories_without_claim"  # nothing would stop the same from being stored again
+    WITHOUT_SUCCESSOR = "superseded_without_update"  # nothing says what took its place
+    STALE_COPIES = "stale_copies"  # what indexes and mentions repeat of it disagrees with it
+    WITHOUT_VECTORS = "embedded_without_vectors"  # it counts as embedded and cannot be found by meaning
+
+
+def findings(inspected: Inspected, unclaimed: frozenset[str], now: datetime) -> frozenset[Finding]:
+    """What is wrong with a memory. ``unclaimed`` are claims that nobody holds."""
+    memory = inspected.memory
+    found = set()
+    if memory.is_current(now) and unclaimed & set(own_claims(memory)):
+        found.add(Finding.WITHOUT_CLAIM)
+    if memory.status is Status.SUPERSEDED and not inspected.has_successor:
+        found.add(Finding.WITHOUT_SUCCESSOR)
+    if inspected.has_stale_copies or set(inspected.tokens.split()) != set(memory_tokens(memory).split()):
+        found.add(Finding.STALE_COPIES)
+    if memory.embedded and not inspected.has_vectors:
+        found.add(Finding.WITHOUT_VECTORS)
+    return frozenset(found)
+
+
+def decide_repair(state: GraphState, *, found: Mapping[str, frozenset[Finding]], now: datetime) -> Decision:
+    """Mend what was found wrong with memories. Nothing comes back that was quiet; pinned ones keep their status."""
+    draft = Draft(before=state, now=now)
+    events: list[Mapping[str, object]] = []
+    for key, wrong in sorted(found.items()):
+        if memory := draft.memories.get(key):
+            events += [effect(memory, "repaired", finding) for finding in _repair(draft, memory, wrong)]
+    return draft.decision(events=events)
+
+
+def _repair(draft: Draft, memory: Memory, wrong: frozenset[Finding]) -> list[Finding]:
+    done = sorted(wrong)
+    if Finding.WITHOUT_CLAIM in wrong:
+        draft.take_claims(memory, also_from=None)
+    if Finding.STALE_COPIES in wrong:
+        draft.changed.add(memory.key)  # written as it is, with all that repeats it
+    if Finding.WITHOUT_VECTORS in wrong:
+        draft.put(replace(memory, embedded=False))
+    if Finding.WITHOUT_SUCCESSOR in wrong:
+        if memory.pinned:
+            done.remove(Finding.WITHOUT_SUCCESSOR)
+        else:
+            draft.set_status(draft.memories[memory.key], Status.ARCHIVED, Finding.WITHOUT_SUCCESSOR)
+    return done
+
+
+class Integrity:
+    """Inspects every memory, and what has lost its memory."""
+
+    def __init__(self, inspection: Inspection, *, gateway: Gateway, clock: Clock) -> None:
+        self._inspection = inspection
+        self._gateway = gateway
+        self._clock = clock
+
+    def run(self, run: Run) -> None:
+        """One pass: counts what was found, with examples; with ``repair`` it is mended."""
+        run.counts.update(dict.fromkeys((*Finding, "claims_without_memory", "edges_across_spaces"), 0))
+        run.counts["inspected"] = 0
+        is_repair = run.repair and not run.dry_run
+        self._leftovers(run, is_repair=is_repair)
+        now = self._clock.now()
+        after = ""
+        while not run.must_stop():
+            page = self._inspection.page(run.space, after=after, limit=BATCH)
+            if not page:
+                return
+            after = page[-1].memory.key
+            self._page(page, run, now, is_repair=is_repair)
+
+    def _page(self, page: Sequence[Inspected], run: Run, now: datetime, *, is_repair: bool) -> None:
+        current = [each.memory for each in page if each.memory.is_current(now)]
+        unclaimed = self._inspection.unclaimed(claims_of(current))
+        found = {each.memory.key: wrong for each in page if (wrong := findings(each, unclaimed, now))}
+        run.counts["inspected"] += len(page)
+        run.counts.update(Counter(finding.value for wrong in found.values() for finding in wrong))
+        for key, wrong in found.items():
+            for finding in wrong:
+                run.note_example(finding, key)
+        if found and is_repair:
+            claims = claims_of(each.memory for each in page if Finding.WITHOUT_CLAIM in found.get(each.memory.key, ()))
+            self._gateway.keep(
+                Selection(memories=frozenset(found), claims=claims),
+                partial(decide_repair, found=found, now=now),
+                run=run,
+            )
+
+    def _leftovers(self, run: Run, *, is_repair: bool) -> None:
+        """Claims whose memory is gone, and edges that somebody drew from one space into another."""
+        for name, keys in (
+            ("claims_without_memory", self._inspection.empty_claims(run.space)),
+            ("edges_across_spaces", self._inspection.crossing_edges(run.space)),
+        ):
+            run.counts[name] = len(keys)
+            for key in keys:
+                run.note_example(name, key)
+        if is_repair:
+            run.counts["repaired"] += self._inspection.remove_empty_claims(run.space)
+            run.counts["repaired"] += self._inspection.remove_crossing_edges(run.space)
