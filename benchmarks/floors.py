@@ -13,6 +13,7 @@ from graphmem.recall.request import RecallRequest
 from graphmem.settings import load_settings
 from graphmem.store.candidates import Candidates, Search
 from graphmem.store.keys import FIRST_TENANT
+from graphmem.store.vectors import VectorSlot
 
 _CALLER = Caller(key_id="benchmark", tenant=FIRST_TENANT, role=Role.ADMIN, spaces=("*",))
 
@@ -42,7 +43,7 @@ def measure_floors(graphmem: Graphmem, space: str, question: str, floors: Floors
     """Time a whole recall, then the candidate statement that it made, the query's vector and RETURN 1, each alone."""
     search, seconds = _recalled(graphmem, space, question)
     floors.in_process.append(seconds)
-    candidates = Candidates(graphmem.connection)
+    candidates = Candidates(graphmem.connection, VectorSlot(graphmem.connection, graphmem.embedder.name))
     floors.statement.append(_timed(lambda: candidates.by_index(search)))
     floors.embed_query.append(_timed(lambda: graphmem.embedder.embed_query(question)))
     floors.return_one.append(_timed(graphmem.connection.check))

@@ -3,6 +3,7 @@
 // first $seeds of them the graph arm goes on: two typed edges, or one shared entity; over nothing with more than $hub.
 // parameters: begins_by, begins_by_ms, ends_after, ends_after_ms, graph_limit, hub, k, now, payload, seeds, spaces, statuses
 // parameters: text, text_limit, text_weight, vector, vector_limit, vector_weight
+// also in slot: _b
 CYPHER 25
 CALL () {
   MATCH (c:Chunk)
@@ -106,6 +107,7 @@ RETURN rows, [m IN whole | m {
 // parameters: begins_by, begins_by_ms, ends_after, ends_after_ms, graph_limit, hub, k, now, payload, seeds, spaces, statuses
 // parameters: text, text_limit, text_weight, vector, vector_limit, vector_weight
 // parameters: captured_by, conversation_from, conversation_to, types
+// also in slot: _b
 CYPHER 25
 CALL () {
   MATCH (c:Chunk)
@@ -214,6 +216,7 @@ RETURN rows, [m IN whole | m {
 // parameters: begins_by, ends_after, graph_limit, hub, k, now, payload, seeds, spaces, statuses
 // parameters: text, text_limit, text_weight, vector, vector_limit, vector_weight
 // parameters: captured_by, conversation_from, conversation_to, entities, tags, types
+// also in slot: _b
 CYPHER 25
 CALL () {
   MATCH (m:Memory)
@@ -324,6 +327,7 @@ RETURN rows, [m IN whole | m {
 // the vectors of that version, and by words where its text is still the same.
 // parameters: begins_by, captured_by, conversation_from, conversation_to, ends_after, entities, k, known_at, now, payload
 // parameters: spaces, statuses, tags, text, text_fetch, text_limit, text_weight, types, vector, vector_limit, vector_weight
+// also in slot: _b
 CYPHER 25
 CALL () {
   MATCH (m:Memory)

@@ -108,13 +108,14 @@ SET s.check_due = false;
 // name: near
 // The newest memories of a space that may be merged, each with the memories whose whole text is nearest to its own.
 // parameters: neighbours, newest, now, space
+// also in slot: _b
 CYPHER 25
 MATCH (m:Memory)
 WHERE m.space = $space AND m.status = 'active' AND m.expires_at > $now AND NOT coalesce(m.pinned, false)
   AND m.type <> 'Todo' AND NOT coalesce(m.context_built, false)
 WITH m ORDER BY m.created_at DESC, m.key DESC LIMIT $newest
 OPTIONAL MATCH (c:Chunk)-[:OF]->(m)
-WHERE c.key ENDS WITH '|0'
+WHERE c.key ENDS WITH '|0' AND c.embedding IS NOT NULL
 CALL (m, c) {
   WITH m, c WHERE c IS NOT NULL
   MATCH (o:Chunk)

@@ -35,6 +35,7 @@ from graphmem.store.migrations import check_schema, schema_state
 from graphmem.store.spaces import SpacePolicies, Spaces
 from graphmem.store.traces import Journal, Traces
 from graphmem.store.upkeep import Upkeep
+from graphmem.store.vectors import VectorSlot
 from graphmem.upkeep.catalogue import all_jobs
 from graphmem.upkeep.runs import JobRunner
 
@@ -142,12 +143,14 @@ def build(
     embedder = embedder or embedder_of(settings)
     policy = with_overrides(policy or policy_of(settings), settings.policy)
     policies = SpacePolicies(connection, policy)
+    slot = VectorSlot(connection, embedder.name)
     journal = Journal(connection)
     entities = Entities(connection)
     traces, histories = Traces(connection), Histories(connection)
     gateway = Gateway(
         connection,
         embedder=embedder,
+        slot=slot,
         clock=clock,
         ids=ids,
         policy=policy,
@@ -158,6 +161,7 @@ def build(
         connection,
         gateway=gateway,
         embedder=embedder,
+        slot=slot,
         language_model=language_model or language_model_of(settings),
         clock=clock,
         ids=ids,
@@ -179,11 +183,11 @@ def build(
         histories=histories,
         entities=entities,
         spaces=Spaces(connection),
-        upkeep=Upkeep(connection),
+        upkeep=Upkeep(connection, slot),
         policies=policies,
         entity_keeper=EntityKeeper(connection=connection, clock=clock, ids=ids),
         recall=Recall(
-            Candidates(connection),
+            Candidates(connection, slot),
             entities,
             embedder=embedder,
             clock=clock,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
@@ -17,7 +18,7 @@ from graphmem.bootstrap import Graphmem, admin_key, build, connect, database, em
 from graphmem.errors import GraphmemError, InvalidInput
 from graphmem.logs import set_up_logs
 from graphmem.model.caller import Caller, Role, is_pattern
-from graphmem.model.job import RunStatus
+from graphmem.model.job import Run, RunStatus
 from graphmem.model.space import is_tenant_name, parse_space
 from graphmem.model.writing import WriteRequest
 from graphmem.recall.request import RankerName, RecallRequest
@@ -26,6 +27,7 @@ from graphmem.store.connection import Connection
 from graphmem.store.keys import FIRST_TENANT
 from graphmem.store.migrations import apply_migrations, check_schema, schema_state
 from graphmem.supervisor import Supervisor
+from graphmem.upkeep.reembedding import REEMBED
 
 _OUTPUT = click.option("-o", "--output", type=click.Choice(["table", "json"]), default="table", help="How to print.")
 
@@ -134,14 +136,25 @@ def jobs_run(
 ) -> None:
     """Run a job now and show what it did."""
     waiting = Console(stderr=True).status(f"{name} is running …")
-    with database(settings) as connection, closing(_checked_service(settings, connection)) as graphmem, waiting:
+
+    def show(run: Run) -> None:
+        waiting.update(f"{name} is running … " + ", ".join(f"{what} {number:,}" for what, number in run.counts.items()))
+
+    with database(settings) as connection, closing(_service_for(name, settings, connection)) as graphmem, waiting:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, lambda *_: graphmem.runner.stop())  # ends the batch; the next run goes on
         record = graphmem.runner.run(
-            name, dry_run=dry_run, space_key=_space_key(space, tenant), by_hand=True, repair=repair
+            name, dry_run=dry_run, space_key=_space_key(space, tenant), by_hand=True, repair=repair, watch=show
         )
     notes = {"degraded": list(record.degraded), "error": record.error}
     _show([{"run": record.uid, "status": record.status.value, **record.counts, **record.examples, **notes}], output)
     if record.status is RunStatus.FAILED:
         sys.exit(1)
+
+
+def _service_for(job: str, settings: Settings, connection: Connection) -> Graphmem:
+    """The service; re-embedding is what one does when the embedder does not fit."""
+    return build(settings, connection) if job == REEMBED else _checked_service(settings, connection)
 
 
 def _space_key(name: str | None, tenant: str) -> str:

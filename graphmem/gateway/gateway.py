@@ -32,6 +32,7 @@ from graphmem.store.idempotency import lock_answer, save_answer
 from graphmem.store.memories import memories_by_key
 from graphmem.store.spaces import SpacePolicies
 from graphmem.store.traces import save_trace, save_traces
+from graphmem.store.vectors import VectorSlot
 from graphmem.store.writes import Enrichment, apply_decision, read_state
 
 _COMBINED_ITEMS_MAX = 16  # items of a request that shares its transaction
@@ -70,6 +71,7 @@ class Gateway:
         connection: Connection,
         *,
         embedder: Embedder,
+        slot: VectorSlot,
         clock: Clock,
         ids: IdSource,
         policy: Policy,
@@ -81,6 +83,7 @@ class Gateway:
         self._clock = clock
         self._ids = ids
         self._policy = policy
+        self._slot = slot
         self._histories = Histories(connection)
         self._edges = Edges(connection)
         self._combiner = Combiner(self._store_together, jobs_max=_COMBINED_JOBS_MAX)
@@ -391,7 +394,9 @@ class Gateway:
         decision = decider(read_state(transaction, selection))
         if atomic and any(result.error for result in decision.results):
             raise _UndoError(decision.results)
-        enrichment = Enrichment(index_fields=self._index_fields, vectors=vectors, embedder=self._embedder.name)
+        enrichment = Enrichment(
+            index_fields=self._index_fields, vectors=vectors, embedder=self._embedder.name, slot=self._slot.suffix
+        )
         apply_decision(transaction, decision, enrichment, selection.claims)
         return decision
 

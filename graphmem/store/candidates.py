@@ -12,6 +12,7 @@ from graphmem.model.tokens import ends_after_ms, epoch_ms
 from graphmem.ports import Vector
 from graphmem.store.connection import Connection
 from graphmem.store.mapping import edge_from_row, memory_from_node, memory_from_revision
+from graphmem.store.vectors import VectorSlot
 
 _LAST_CHARACTER = "\U0010ffff"
 _TEXT_FETCH = 1_000  # how deep words are searched before the versions of a past time are compared
@@ -155,27 +156,28 @@ class FollowUp:
 class Candidates:
     """Runs the candidate queries."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, slot: VectorSlot) -> None:
         self._connection = connection
+        self._slot = slot
 
     def by_index(self, search: Search) -> Harvest:
         """Candidates by the indexes alone."""
-        return self._harvest("recall.candidates", search.parameters() | search.within_index() | search.graph())
+        return self._harvest("candidates", search.parameters() | search.within_index() | search.graph())
 
     def by_index_filtered(self, search: Search) -> Harvest:
         """Candidates by the indexes, with the filters that they know."""
         more = search.within_index() | search.graph() | search.filters()
-        return self._harvest("recall.candidates_filtered", search.parameters() | more)
+        return self._harvest("candidates_filtered", search.parameters() | more)
 
     def exact(self, search: Search) -> Harvest:
         """Candidates with every filter, each matching memory compared."""
         more = search.graph() | search.filters() | search.narrow()
-        return self._harvest("recall.candidates_exact", search.parameters() | more)
+        return self._harvest("candidates_exact", search.parameters() | more)
 
     def known_at(self, search: Search) -> Harvest:
         """Candidates as far as they were known at a past time, each in its version of then."""
         more = search.filters() | search.narrow() | {"known_at": search.known_at, "text_fetch": _TEXT_FETCH}
-        return self._harvest("recall.candidates_known_at", search.parameters() | more)
+        return self._harvest("candidates_known_at", search.parameters() | more)
 
     def follow_up(
         self, search: Search, *, keys: Sequence[str], missing: Sequence[str], numbers: CardNumbers
@@ -216,7 +218,7 @@ class Candidates:
         return memories
 
     def _harvest(self, query: str, parameters: Mapping[str, Any]) -> Harvest:
-        row = self._connection.fetch(query, **parameters)[0]
+        row = self._connection.fetch(f"recall.{query}{self._slot.suffix}", **parameters)[0]
         contested = set(row["contested"])
         mentions: dict[str, list[tuple[str, str]]] = defaultdict(list)
         for key, entity, label in row["mentions"]:

@@ -123,6 +123,10 @@ class Connection:
         with _translated(), self._session(neo4j.WRITE_ACCESS) as session:
             return list(session.run(statement, parameters))
 
+    def run_named(self, query: str, /, **parameters: Any) -> None:  # noqa: ANN401 - driver values
+        """Run one named query that Neo4j allows only outside of data transactions."""
+        self.run_statement(QUERIES[query].text, **parameters)
+
     def check(self) -> None:
         """Return when the database answers a query.
 

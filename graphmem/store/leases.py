@@ -17,6 +17,7 @@ log = logging.getLogger(__name__)
 
 _WAIT_SECONDS = 0.25
 _BEATS = 4  # renewals within the time of a lease
+_WATCH_SECONDS = 0.5  # how often somebody who waits is shown how far it is
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,6 +54,7 @@ class Heartbeat:
         clock: Clock,
         seconds: float,
         on_beat: Callable[[], None] | None = None,
+        watch: Callable[[], None] | None = None,
     ) -> None:
         self._connection = connection
         self._name = name
@@ -60,6 +62,7 @@ class Heartbeat:
         self._clock = clock
         self._seconds = seconds
         self._on_beat = on_beat
+        self._watch = watch
         self._ended = threading.Event()
         self._lost = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"lease {name}", daemon=True)
@@ -81,7 +84,13 @@ class Heartbeat:
 
     def _run(self) -> None:
         renewed = time.monotonic()
-        while not self._ended.wait(self._seconds / _BEATS):
+        due = renewed + self._seconds / _BEATS
+        while not self._ended.wait(_WATCH_SECONDS if self._watch else self._seconds / _BEATS):
+            if self._watch:
+                self._watch()
+                if time.monotonic() < due:
+                    continue
+            due = time.monotonic() + self._seconds / _BEATS
             try:
                 lease = take_lease(
                     self._connection, self._name, holder=self._holder, clock=self._clock, seconds=self._seconds

@@ -102,8 +102,8 @@ def check_schema(state: SchemaState, embedder: Embedder, *, applying: bool = Fal
     if state.embedder is not None and state.embedder != embedder.name:
         msg = (
             f"The vectors in the database were made by {state.embedder}, GRAPHMEM_EMBEDDER is {embedder.name}."
-            " Set GRAPHMEM_EMBEDDER back, or start with an empty database (GRAPHMEM_DATA_DIR) and add the memories"
-            " again."
+            " Set GRAPHMEM_EMBEDDER back, or make the vectors anew: `graphmem jobs run reembed` with the new one; the"
+            " service may run on with the old one meanwhile."
         )
         raise SchemaMismatch(msg)
 

@@ -1,17 +1,21 @@
 """The named queries of ``cypher/``, read and checked at import.
 
 A query is ``// name:``, comment lines that say what it does, ``// parameters:`` and Cypher up to a
-semicolon.
+semicolon. Vectors have two places, so that an embedder can be changed while the other one is searched; Cypher knows no
+parameter for an index, so a query with the line ``// also in slot: _b`` is there twice, the second time for the other
+place, under its name with ``_b`` behind it.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from types import MappingProxyType
 
 _START = re.compile(r"^// name: *(?P<name>[a-z_]+) *$", re.MULTILINE)
 _COMMENT = re.compile(r"//.*")
+_SLOT = re.compile(r"^// also in slot: *(?P<slot>_[a-z]) *$", re.MULTILINE)
+_VECTORS = re.compile(r"\b(?:chunk_embedding|[a-z]\.embedding)\b")
 _PARAMETER = re.compile(r"\$([a-z_]+)")
 
 
@@ -39,18 +43,26 @@ def parse_queries(noun: str, text: str) -> dict[str, Query]:
     ends = [start.start() for start in starts[1:]] + [len(text)]
     queries: dict[str, Query] = {}
     for start, end in zip(starts, ends, strict=True):
-        query = _parse(f"{noun}.{start['name']}", text[start.end() : end])
-        if query.name in queries:
-            msg = f"{query.name}: there are two of that name"
-            raise QueryFileError(msg)
-        queries[query.name] = query
+        for query in _with_slots(_parse(f"{noun}.{start['name']}", block := text[start.end() : end]), block):
+            if query.name in queries:
+                msg = f"{query.name}: there are two of that name"
+                raise QueryFileError(msg)
+            queries[query.name] = query
     return queries
+
+
+def _with_slots(query: Query, block: str) -> list[Query]:
+    """A query, and the same for the other place of vectors where it asks for that."""
+    if not (slot := _SLOT.search(block)):
+        return [query]
+    text = _VECTORS.sub(lambda match: match[0] + slot["slot"], query.text)
+    return [query, replace(query, name=query.name + slot["slot"], text=text)]
 
 
 def _parse(name: str, block: str) -> Query:
     lines = block.strip().splitlines()
     comments = [line[2:].strip() for line in lines if line.startswith("//")]
-    doc = " ".join(line for line in comments if not line.startswith("parameters:"))
+    doc = " ".join(line for line in comments if not line.startswith(("parameters:", "also in slot:")))
     declared = {
         parameter
         for line in comments

@@ -342,3 +342,6 @@ class SchemaNode(StructuredNode):
     version = IntegerProperty(required=True)
     embedder = StringProperty()
     dimensions = IntegerProperty()
+    slot = StringProperty()
+    next_embedder = StringProperty()
+    next_dimensions = IntegerProperty()

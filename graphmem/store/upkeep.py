@@ -23,6 +23,7 @@ from graphmem.model.tokens import epoch_ms
 from graphmem.model.trace import TraceRecord
 from graphmem.store.connection import Connection, Transaction
 from graphmem.store.traces import save_trace
+from graphmem.store.vectors import VectorSlot
 
 _ROWS_AT_ONCE = 5_000
 _ENTITIES_MAX = 20_000
@@ -32,8 +33,9 @@ _BEHIND_SPACE = "}"  # the character behind |, which divides a space from a uid
 class Upkeep:
     """Reads for the jobs, in pages."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, slot: VectorSlot) -> None:
         self._connection = connection
+        self._slot = slot
 
     def spaces(self, only: str, *, limit: int) -> Iterator[list[TendedSpace]]:
         """The spaces with active memories, in pages by key; or the one that is named."""
@@ -107,7 +109,7 @@ class Upkeep:
     def near(self, space: str, *, newest: int, neighbours: int, now: datetime) -> list[NearPair]:
         """The newest memories of a space, each with those that are nearest by vector, the most alike first."""
         rows = self._connection.fetch(
-            "upkeep.near", space=space, newest=newest, neighbours=neighbours + 1, now=epoch_ms(now)
+            f"upkeep.near{self._slot.suffix}", space=space, newest=newest, neighbours=neighbours + 1, now=epoch_ms(now)
         )
         return [
             NearPair(key=row["key"], other=row["other"], similarity=2 * row["score"] - 1 if row["score"] else 0.0)

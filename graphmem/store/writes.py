@@ -28,6 +28,7 @@ class Enrichment:
     index_fields: Callable[[Memory], Mapping[str, str]]
     vectors: Mapping[int, Sequence[Vector]]  # by the index of the item
     embedder: str
+    slot: str = ""  # the place of its vectors
 
 
 def read_state(transaction: Transaction, selection: Selection) -> GraphState:
@@ -189,7 +190,7 @@ def _chunk_rows(memory: Memory, decision: Decision, enrichment: Enrichment) -> l
     copies = chunk_copies(memory) | {"embedder": enrichment.embedder}
     vectors = enrichment.vectors.get(decision.vectors_of[memory.key], ())
     return [
-        copies | {"key": f"{memory.key}|{memory.version}|{number}", "embedding": list(vector)}
+        copies | {"key": f"{memory.key}|{memory.version}|{number}", f"embedding{enrichment.slot}": list(vector)}
         for number, vector in enumerate(vectors)
     ]
 

@@ -11,6 +11,7 @@ from graphmem.store.memories import Memories
 from graphmem.store.spaces import SpacePolicies
 from graphmem.store.traces import Traces
 from graphmem.store.upkeep import Upkeep
+from graphmem.store.vectors import VectorSlot
 from graphmem.upkeep.archival import ARCHIVAL, DECAY
 from graphmem.upkeep.checking import ContradictionCheck
 from graphmem.upkeep.consolidation import Consolidation
@@ -19,6 +20,7 @@ from graphmem.upkeep.embedding import PendingEmbedding
 from graphmem.upkeep.expiry import Expiry
 from graphmem.upkeep.integrity import Integrity
 from graphmem.upkeep.questions import Asker
+from graphmem.upkeep.reembedding import REEMBED, Reembedding
 from graphmem.upkeep.retention import Retention
 from graphmem.upkeep.runs import Job
 from graphmem.upkeep.sweep import Sweep
@@ -29,6 +31,7 @@ def all_jobs(
     *,
     gateway: Gateway,
     embedder: Embedder,
+    slot: VectorSlot,
     language_model: LanguageModel | None,
     clock: Clock,
     ids: IdSource,
@@ -40,7 +43,7 @@ def all_jobs(
     sweep = Sweep(connection, gateway=gateway, clock=clock, policies=policies)
     expiry = Expiry(connection, sweep=sweep, clock=clock)
     pending = PendingEmbedding(connection, gateway=gateway, embedder=embedder, policy=policy.index)
-    upkeep, memories = Upkeep(connection), Memories(connection)
+    upkeep, memories = Upkeep(connection, slot), Memories(connection)
     asker = Asker(model=language_model, write=policy.write) if language_model else None
     consolidation = Consolidation(
         upkeep=upkeep,
@@ -68,6 +71,7 @@ def all_jobs(
         index=policy.index,
     )
     integrity = Integrity(Inspection(connection), gateway=gateway, clock=clock)
+    reembedding = Reembedding(connection, embedder=embedder, slot=slot, policy=policy.index)
     retention = Retention(Traces(connection), JobRuns(connection), clock=clock, keep_days=keep_days)
     return (
         Job(
@@ -110,6 +114,12 @@ def all_jobs(
             name="integrity",
             does="reports where the graph disagrees with itself, and mends it with repair",
             function=integrity.run,
+        ),
+        Job(
+            name=REEMBED,
+            does="makes the vectors of another embedder beside the present ones, and switches to them; by hand",
+            function=reembedding.run,
+            budget_seconds=12 * 3600.0,
         ),
         Job(name="prune_traces", does="removes old traces and records of runs", function=retention.run),
     )

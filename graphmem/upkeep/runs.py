@@ -76,9 +76,16 @@ class JobRunner:
         self._stopping.set()
 
     def run(
-        self, name: str, *, dry_run: bool = False, space_key: str = "", by_hand: bool = False, repair: bool = False
+        self,
+        name: str,
+        *,
+        dry_run: bool = False,
+        space_key: str = "",
+        by_hand: bool = False,
+        repair: bool = False,
+        watch: Callable[[Run], None] | None = None,
     ) -> RunRecord:
-        """Run a job under its lease and record it; an error is recorded, not raised.
+        """Run a job under its lease and record it; an error is recorded, not raised. ``watch`` is shown how far it is.
 
         Raises:
             NotFound: there is no such job.
@@ -107,6 +114,7 @@ class JobRunner:
             clock=self._clock,
             seconds=self._lease_seconds,
             on_beat=lambda: self._runs.note(run),
+            watch=(lambda: watch(run)) if watch else None,
         )
         try:
             with beat:
