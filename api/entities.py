@@ -1,5 +1,6 @@
 """Entities: list them, see what is known of one, merge and split them, and undo that."""
 
+from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -32,7 +33,7 @@ from graphmem.errors import Forbidden, InvalidInput, NotFound
 from graphmem.model.caller import Role
 from graphmem.model.entity import EntityType, entity_key, slug
 from graphmem.recall.spaces import readable_spaces
-from graphmem.store.entities import EntityPlace
+from graphmem.store.entities import ChangePlace, EntityPlace
 
 blueprint = JsonBlueprint("entities", __name__, url_prefix="/v1/entities", description="Who and what is mentioned")
 
@@ -123,8 +124,10 @@ def changes(query: dict[str, Any]) -> Response:
     (space,) = named_spaces(query["space"])
     if not g.caller.may(Role.READER, space.without_persona):
         raise Forbidden
-    found = service().entities.changes(space.without_persona, limit=query["limit"])
-    return jsonify(items=[change_view(change) for change in found], total=len(found), next_cursor=None)
+    behind = _change_place(query["cursor"]) if query["cursor"] else None
+    page = service().entities.changes(space.without_persona, limit=query["limit"], behind=behind)
+    more = encoded(f"{page.next.created_at.isoformat()} {page.next.uid}") if page.next else None
+    return jsonify(items=[change_view(change) for change in page.changes], total=page.total, next_cursor=more)
 
 
 @blueprint.route("/merges/<merge_id>/undo", methods=["POST"])
@@ -148,6 +151,14 @@ def _place(cursor: str) -> EntityPlace:
     if not blank or exact not in {"0", "1"}:
         raise InvalidInput({"cursor": ["Must be the next_cursor of a list of entities."]})
     return EntityPlace(is_exact=exact == "1", key=key)
+
+
+def _change_place(cursor: str) -> ChangePlace:
+    moment, _, uid = decoded(cursor).partition(" ")
+    try:
+        return ChangePlace(created_at=datetime.fromisoformat(moment).astimezone(UTC), uid=uid)
+    except (ValueError, OverflowError) as error:
+        raise InvalidInput({"cursor": ["Must be the next_cursor of a list of merges."]}) from error
 
 
 def _key(text: str) -> str:

@@ -20,6 +20,7 @@ from benchmarks.quality import DATA_SETS, run_quality
 from benchmarks.relations import run_relations
 from benchmarks.service import running_service
 from benchmarks.speed import run_speed
+from benchmarks.upkeep import run_upkeep
 from graphmem.bootstrap import embedder_of
 from graphmem.settings import load_settings
 
@@ -75,6 +76,7 @@ PARTS: dict[str, Callable[[Options, Console], Mapping[str, Any]]] = {
     "quality": _quality,
     "speed": lambda options, console: run_speed(options.data, sizes=options.sizes, console=console),
     "graph": lambda options, console: run_graph(options.data, console=console),
+    "upkeep": lambda options, console: run_upkeep(options.data, console=console),
     "memory": lambda options, console: run_memory(options.data, console=console),
     "durability": lambda _, console: run_durability(console=console),
 }

@@ -37,10 +37,12 @@ class Service:
 
 
 @contextlib.contextmanager
-def running_service(*, heap: str | None = None, pagecache: str | None = None) -> Iterator[Service]:
-    """Start a service of its own, and stop it and remove its data at the end."""
+def running_service(
+    *, heap: str | None = None, pagecache: str | None = None, settings: Mapping[str, str] | None = None
+) -> Iterator[Service]:
+    """Start a service of its own, with more settings if need be, and stop it and remove its data at the end."""
     with tempfile.TemporaryDirectory(prefix="graphmem-bench-", ignore_cleanup_errors=True) as folder:
-        service = _start(Path(folder), heap=heap, pagecache=pagecache)
+        service = _start(Path(folder), heap=heap, pagecache=pagecache, more=settings or {})
         try:
             _wait_ready(service)
             yield service
@@ -70,7 +72,7 @@ def is_ready(target: Target) -> bool:
     return statuses == {200}
 
 
-def _start(folder: Path, *, heap: str | None, pagecache: str | None) -> Service:
+def _start(folder: Path, *, heap: str | None, pagecache: str | None, more: Mapping[str, str]) -> Service:
     port, bolt_port, http_port = _free_ports(3)
     key = f"gm_{secrets.token_urlsafe(36)}"
     settings = {
@@ -82,7 +84,7 @@ def _start(folder: Path, *, heap: str | None, pagecache: str | None) -> Service:
         "GRAPHMEM_API_KEY": key,
     }
     sizes = {"GRAPHMEM__NEO4J__HEAP": heap, "GRAPHMEM__NEO4J__PAGECACHE": pagecache}
-    settings |= {name: size for name, size in sizes.items() if size}
+    settings |= {name: size for name, size in sizes.items() if size} | dict(more)
     log_path = folder / "up.log"
     with log_path.open("wb") as log:
         process = subprocess.Popen(

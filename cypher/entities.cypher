@@ -176,13 +176,21 @@ REMOVE c.locked
 RETURN c;
 
 // name: changes
-// The newest merges and splits of a space.
-// parameters: limit, space
+// One page of the merges and splits of a space, newest first, behind the place that the last page ended at.
+// parameters: cursor_time, cursor_uid, limit, space
 MATCH (c:EntityChange)
 WHERE c.space = $space
+  AND (c.created_at < $cursor_time OR (c.created_at = $cursor_time AND c.uid > $cursor_uid))
 RETURN c
 ORDER BY c.created_at DESC, c.uid
 LIMIT $limit;
+
+// name: count_changes
+// How many merges and splits a space has.
+// parameters: space
+MATCH (c:EntityChange)
+WHERE c.space = $space
+RETURN count(*) AS total;
 
 // name: later_changes
 // Merges and splits after one that moved mentions of the same entities and are not undone.

@@ -5,6 +5,17 @@ UNWIND $jobs AS job
 MERGE (j:Job {name: job.name})
 SET j.does = job.does, j.schedule = job.schedule, j.next_run_at = job.next_run_at;
 
+// name: claim_slot
+// Take the time of a scheduled run for one process; no row when another one took it, or a later one.
+// parameters: job, slot
+MERGE (j:Job {name: $job})
+SET j.locked = true
+REMOVE j.locked
+WITH j
+WHERE coalesce(j.slot, -1) < $slot
+SET j.slot = $slot
+RETURN j.slot AS slot;
+
 // name: start_run
 // Record that a run of a job began.
 // parameters: by_hand, dry_run, holder, job, space, started_at, uid

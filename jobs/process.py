@@ -12,7 +12,7 @@ from graphmem.errors import Conflict, StoreUnavailable
 from graphmem.model.job import JobState
 from graphmem.store.job_runs import JobRuns
 from graphmem.upkeep.runs import JobRunner
-from jobs.schedule import SCHEDULE
+from jobs.schedule import SCHEDULE, ScheduledJob
 
 log = logging.getLogger(__name__)
 
@@ -26,7 +26,7 @@ def build_scheduler(runner: JobRunner, runs: JobRuns) -> BlockingScheduler:
         scheduler.add_job(
             run_job,
             trigger=job.trigger,
-            args=(runner, job.name),
+            args=(runner, job),
             id=job.name,
             misfire_grace_time=job.grace_seconds,
             coalesce=True,
@@ -39,14 +39,15 @@ def build_scheduler(runner: JobRunner, runs: JobRuns) -> BlockingScheduler:
     return scheduler
 
 
-def run_job(runner: JobRunner, name: str) -> None:
+def run_job(runner: JobRunner, job: ScheduledJob) -> None:
     """Run one job; another process that has it, or a database that is away, is no failure of this one."""
     try:
-        runner.run(name)
+        if runner.run_once(job.name, job.slot(datetime.now(UTC))) is None:
+            log.info("job %s was left to another process", job.name)
     except Conflict as reason:
-        log.info("job %s left to another process: %s", name, reason.message)
+        log.info("job %s left to another process: %s", job.name, reason.message)
     except StoreUnavailable as reason:
-        log.warning("job %s waits for the database: %s", name, reason.message)
+        log.warning("job %s waits for the database: %s", job.name, reason.message)
 
 
 def serve(scheduler: BlockingScheduler, runner: JobRunner, runs: JobRuns) -> None:

@@ -1,10 +1,12 @@
 """The table of jobs: what runs when. Add a job here and in ``graphmem/upkeep/catalogue.py``."""
 
 from dataclasses import dataclass
+from datetime import datetime
 
 from apscheduler.triggers.base import BaseTrigger
 from apscheduler.triggers.cron import CronTrigger
-from apscheduler.triggers.interval import IntervalTrigger
+
+_DAY = 24 * 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,26 +16,35 @@ class ScheduledJob:
     name: str
     when: str
     trigger: BaseTrigger
+    period_minutes: int
     grace_seconds: int = 300
 
+    def slot(self, now: datetime) -> int:
+        """The number of the period that a moment lies in: all processes fire in the same one, and one of them runs."""
+        return int(now.timestamp()) // (60 * self.period_minutes)
 
-def _every(minutes: int) -> BaseTrigger:
-    return IntervalTrigger(minutes=minutes, timezone="UTC")
+
+def _every(name: str, minutes: int, when: str, *, offset: int = 0, grace_seconds: int = 300) -> ScheduledJob:
+    """Every so many minutes; the offset lets jobs that build on each other begin one after the other."""
+    trigger = CronTrigger(minute=f"{offset}-59/{minutes}", timezone="UTC")
+    return ScheduledJob(name=name, when=when, trigger=trigger, period_minutes=minutes, grace_seconds=grace_seconds)
 
 
-def _daily(hour: int, minute: int) -> BaseTrigger:
-    return CronTrigger(hour=hour, minute=minute, timezone="UTC")
+def _daily(name: str, hour: int, minute: int) -> ScheduledJob:
+    trigger = CronTrigger(hour=hour, minute=minute, timezone="UTC")
+    when = f"daily at {hour}:{minute:02} UTC"
+    return ScheduledJob(name=name, when=when, trigger=trigger, period_minutes=_DAY, grace_seconds=3600)
 
 
 SCHEDULE: tuple[ScheduledJob, ...] = (
-    ScheduledJob(name="embed_pending", when="every minute", trigger=_every(1), grace_seconds=60),
-    ScheduledJob(name="expire", when="every 5 minutes", trigger=_every(5)),
-    ScheduledJob(name="decay_commitments", when="daily at 2:50 UTC", trigger=_daily(2, 50), grace_seconds=3600),
-    ScheduledJob(name="archive", when="daily at 3:00 UTC", trigger=_daily(3, 0), grace_seconds=3600),
-    ScheduledJob(name="curate_dedupe", when="every 10 minutes, where a space is due", trigger=_every(10)),
-    ScheduledJob(name="curate_fold", when="every 10 minutes, where repeats were put away", trigger=_every(10)),
-    ScheduledJob(name="consolidate", when="every 10 minutes, where a space is due", trigger=_every(10)),
-    ScheduledJob(name="detect_contradictions", when="every 10 minutes, where it was consolidated", trigger=_every(10)),
-    ScheduledJob(name="integrity", when="daily at 4:00 UTC", trigger=_daily(4, 0), grace_seconds=3600),
-    ScheduledJob(name="prune_traces", when="daily at 3:30 UTC", trigger=_daily(3, 30), grace_seconds=3600),
+    _every("embed_pending", 1, "every minute", grace_seconds=60),
+    _every("expire", 5, "every 5 minutes"),
+    _every("curate_dedupe", 10, "every 10 minutes, where a space is due"),
+    _every("curate_fold", 10, "every 10 minutes, where repeats were put away", offset=2),
+    _every("consolidate", 10, "every 10 minutes, where a space is due", offset=4),
+    _every("detect_contradictions", 10, "every 10 minutes, where a space was consolidated", offset=6),
+    _daily("decay_commitments", 2, 50),
+    _daily("archive", 3, 0),
+    _daily("prune_traces", 3, 30),
+    _daily("integrity", 4, 0),
 )

@@ -48,6 +48,7 @@ class ChangeListQuery(RequestSchema):
 
     space = fields.String(required=True)
     limit = fields.Integer(load_default=50, validate=validate.Range(1, 200))
+    cursor = fields.String(load_default=None)
 
 
 class MergeBody(RequestSchema):

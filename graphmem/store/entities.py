@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from graphmem.model.entity import EntityRef, EntityType, label_from_key
@@ -14,6 +14,7 @@ from graphmem.store.candidates import CardFact
 from graphmem.store.connection import Connection, Transaction
 from graphmem.store.mapping import entity_change_from_node
 
+_LAST = datetime(9999, 12, 30, tzinfo=UTC)
 _LAST_CHARACTER = "\U0010ffff"
 
 
@@ -42,6 +43,23 @@ class EntityPage:
     entities: tuple[Entity, ...]
     total: int
     next: EntityPlace | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChangePlace:
+    """Where a page of merges and splits ended."""
+
+    created_at: datetime
+    uid: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChangePage:
+    """One page of merges and splits, how many there are on all, and where the next begins."""
+
+    changes: tuple[EntityChange, ...]
+    total: int
+    next: ChangePlace | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -156,10 +174,24 @@ class Entities:
         )
         return [next((became[f"{o}|{key}"] for o in owners if f"{o}|{key}" in became), key) for key in keys]
 
-    def changes(self, space: Space, *, limit: int) -> tuple[EntityChange, ...]:
-        """The newest merges and splits of a space."""
-        rows = self._connection.fetch("entities.changes", space=space.key, limit=limit)
-        return tuple(entity_change_from_node(row["c"]) for row in rows)
+    def changes(self, space: Space, *, limit: int, behind: ChangePlace | None = None) -> ChangePage:
+        """One page of the merges and splits of a space, newest first."""
+        place = behind or ChangePlace(created_at=_LAST, uid="")
+
+        def work(transaction: Transaction) -> ChangePage:
+            rows = transaction.run(
+                "entities.changes",
+                space=space.key,
+                cursor_time=place.created_at,
+                cursor_uid=place.uid,
+                limit=limit + 1,
+            )
+            found = tuple(entity_change_from_node(row["c"]) for row in rows[:limit])
+            last = ChangePlace(created_at=found[-1].created_at, uid=found[-1].uid) if len(rows) > limit else None
+            total = transaction.run("entities.count_changes", space=space.key)[0]["total"]
+            return ChangePage(changes=found, total=total, next=last)
+
+        return self._connection.read(work)
 
 
 def resolved_entities(transaction: Transaction, keys: Iterable[str]) -> dict[str, str]:

@@ -25,6 +25,10 @@ class JobRuns:
         ]
         self._connection.run("jobs.register", jobs=rows)
 
+    def claim_slot(self, job: str, slot: int) -> bool:
+        """Take the time of a scheduled run; says whether it is ours, or another process has it."""
+        return bool(self._connection.run("jobs.claim_slot", job=job, slot=slot))
+
     def start(self, run: Run, *, holder: str, now: datetime) -> None:
         """Record that a run began; runs that never ended are marked as abandoned."""
         self._connection.run("jobs.abandon_runs", job=run.job, now=now)

@@ -323,6 +323,7 @@ class JobNode(StructuredNode):
     does = StringProperty()
     schedule = StringProperty()
     next_run_at = UtcTimeProperty()
+    slot = IntegerProperty()
     succeeded = IntegerProperty()
     partial = IntegerProperty()
     failed = IntegerProperty()

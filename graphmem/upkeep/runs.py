@@ -122,6 +122,17 @@ class JobRunner:
         finally:
             self._release(lease, holder)
 
+    def run_once(self, name: str, slot: int) -> RunRecord | None:
+        """Run a job for one time of its schedule, in one of all processes; None when another one has it.
+
+        ``slot`` is the number of that time; numbers grow.
+
+        Raises:
+            NotFound, Conflict: see run.
+        """
+        self.named(name)
+        return self.run(name) if self._runs.claim_slot(name, slot) else None
+
     def note_missed(self, name: str) -> None:
         """Record that the time of a job came while no process could begin it."""
         self._runs.note_missed(self._ids.new("run"), job=name, holder=self._holder, now=self._clock.now())

@@ -322,3 +322,17 @@ def test_a_hostile_split_is_422(api, change, path):
     )
 
     assert (422, [path]) == (answer.status_code, list(answer.get_json()["error"]["fields"]))
+
+
+def test_merges_are_paged_newest_first(api):
+    for name in ("a", "b", "c"):
+        api.post("/v1/memories", {"space": "user:ada", "content": f"{name} came.", "entities": [f"person:{name}"]})
+    for name in ("a", "b"):
+        api.post(f"/v1/entities/person:{name}/merge", {"space": "user:ada", "into": "person:c"})
+
+    first = api.get("/v1/entities/merges?space=user:ada&limit=1").get_json()
+    last = api.get(f"/v1/entities/merges?space=user:ada&limit=1&cursor={first['next_cursor']}").get_json()
+
+    assert (2, 2, None) == (first["total"], last["total"], last["next_cursor"])
+    assert {"person:a", "person:b"} == {page["items"][0]["from"] for page in (first, last)}
+    assert 422 == api.get("/v1/entities/merges?space=user:ada&cursor=bm9uc2Vuc2U").status_code

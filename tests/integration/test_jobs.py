@@ -144,6 +144,27 @@ def test_a_second_run_of_a_job_is_refused_and_says_who_holds_it(house):
         thread.join()
 
 
+def test_two_processes_that_fire_together_run_a_job_once(house):
+    runs = []
+    runners = [a_runner(house, lambda run: runs.append(run.uid), name="twice", holder=name) for name in ("one", "two")]
+    slot = house.graphmem.connection.run_statement("MATCH (j:Job {name: 'twice'}) RETURN j.slot AS slot")
+    slot = (slot[0]["slot"] if slot else 0) + 1
+
+    def fire(number):
+        threads = [threading.Thread(target=runner.run_once, args=("twice", number)) for runner in runners]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+
+    fire(slot)
+    assert 1 == len(runs)
+    fire(slot + 1)
+    assert 2 == len(runs)
+    fire(slot)  # one that comes late
+    assert 2 == len(runs)
+
+
 def test_a_long_run_keeps_its_lease_and_shows_how_far_it_is(house):
     clock = SystemClock()
     inside = threading.Event()
