@@ -14,6 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))  # builders and fakes
 
+import hypothesis
 from fakes import BreakableEmbedder, FixedClock
 from uuid6 import uuid7
 
@@ -28,6 +29,10 @@ from graphmem.recall.request import Bundle, RecallRequest
 from graphmem.settings import Settings, load_settings
 from graphmem.store.connection import Connection
 from graphmem.store.migrations import apply_migrations
+
+
+hypothesis.settings.register_profile("here", max_examples=50, deadline=None)
+hypothesis.settings.load_profile("here")
 
 
 @pytest.fixture(scope="session", autouse=True)

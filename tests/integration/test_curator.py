@@ -74,13 +74,13 @@ def test_a_repeat_said_after_that_reinforces_the_one_that_stayed(house):
     assert ("reinforced", 3) == (again.outcome, again.memory.mention_count)
 
 
-def test_more_repeats_than_a_batch_leave_one(house):
-    for start in range(0, 1200, 400):
-        house.write(*[a_request("Again.", dedupe=Dedupe.NONE, source=EXTRACTED) for _ in range(start, start + 400)])
+def test_more_repeats_than_a_batch_leave_one(house, monkeypatch):
+    monkeypatch.setattr("graphmem.upkeep.curating.BATCH", 10)
+    house.write(*[a_request("Again.", dedupe=Dedupe.NONE, source=EXTRACTED) for _ in range(24)])
 
-    assert 1199 == run(house, "curate_dedupe", dry_run=True).counts["archived"]
-    assert 1199 == run(house, "curate_dedupe").counts["archived"]
-    assert [(1200,)] == house.rows(
+    assert 23 == run(house, "curate_dedupe", dry_run=True).counts["archived"]
+    assert 23 == run(house, "curate_dedupe").counts["archived"]
+    assert [(24,)] == house.rows(
         "MATCH (m:Memory {status: 'active'}) WHERE m.space STARTS WITH $tenant RETURN m.mention_count"
     )
 

@@ -109,7 +109,7 @@ def test_one_process_at_a_time_runs_a_job(house):
 
 
 def test_an_unknown_job_is_not_found(house):
-    with pytest.raises(NotFound, match="decay_commitments, embed_pending, expire"):
+    with pytest.raises(NotFound, match="archive, consolidate, curate_dedupe"):
         house.graphmem.runner.run("nonsense")
 
 
