@@ -30,7 +30,6 @@ from graphmem.settings import Settings, load_settings
 from graphmem.store.connection import Connection
 from graphmem.store.migrations import apply_migrations
 
-
 hypothesis.settings.register_profile("here", max_examples=50, deadline=None)
 hypothesis.settings.load_profile("here")
 

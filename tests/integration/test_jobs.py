@@ -200,7 +200,7 @@ def test_the_lease_of_a_process_that_died_is_taken_over_and_its_run_marked(house
     clock.advance(seconds=61)
 
     assert RunStatus.SUCCEEDED == runner.run("orphan").status
-    statuses = {run.uid: run.status for run in house.graphmem.runs.newest("orphan", limit=2)}
+    statuses = {run.uid: run.status for run in house.graphmem.runs.newest("orphan", limit=200)}
     assert RunStatus.ABANDONED == statuses[f"run-{house.caller.tenant}"]
 
 
