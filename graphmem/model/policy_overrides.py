@@ -13,7 +13,7 @@ _CHANGEABLE = (
     *(f"recall.{part}." for part in ("fused", "rrf", "blend", "lifecycle", "plan", "graph", "cards")),
     "upkeep.",
 )
-_NEVER_ZERO = {"fold_contents", "summarise_batch", "half_life_days", "age_days", "access_divisor", "seeds", "rows"}
+_NEVER_ZERO = {"fold_contents", "summarise_batch", "half_life_days", "rrf.age_days", "access_divisor", "seeds", "rows"}
 _NUMBER_MAX = 1_000_000
 _MOST = {  # what makes work
     "seeds": 100,
@@ -53,7 +53,7 @@ def override_problems(overrides: Mapping[str, object]) -> dict[str, list[str]]:
     for path, value in overrides.items():
         if path not in known:
             problems[path] = ["There is no such value in the policy, or it cannot be overridden."]
-        elif problem := _problem(path.rpartition(".")[2], known[path], value):
+        elif problem := _problem(path, known[path], value):
             problems[path] = [problem]
     return problems
 
@@ -82,14 +82,15 @@ def _flat(part: Any, prefix: str) -> list[tuple[str, Any]]:  # noqa: ANN401 - an
     return found
 
 
-def _problem(name: str, default: object, value: object) -> str | None:
+def _problem(path: str, default: object, value: object) -> str | None:
     if isinstance(default, bool):
         return None if isinstance(value, bool) else "Must be true or false."
     if isinstance(value, bool) or not isinstance(value, int | float) or value != value:  # noqa: PLR0124 - not a number
         return "Must be a number."
-    most = _MOST.get(name, _NUMBER_MAX)
-    if not 0 <= value <= most or (value == 0 and name in _NEVER_ZERO):
-        return f"Must be {'above' if name in _NEVER_ZERO else 'at least'} 0 and at most {most:,}."
+    most = _MOST.get(path.rpartition(".")[2], _NUMBER_MAX)
+    never_zero = path.endswith(tuple(_NEVER_ZERO))
+    if not 0 <= value <= most or (value == 0 and never_zero):
+        return f"Must be {'above' if never_zero else 'at least'} 0 and at most {most:,}."
     if isinstance(default, int) and value != int(value):
         return "Must be an integer."
     return None
