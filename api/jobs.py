@@ -56,6 +56,7 @@ class RunAnswer(Schema):
     error = fields.String(allow_none=True)
     started_at = fields.DateTime()
     finished_at = fields.DateTime(allow_none=True)
+    seconds = fields.Float(allow_none=True)
 
 
 class RunEnvelope(Schema):
@@ -111,7 +112,9 @@ def listing() -> Response:
 @blueprint.alt_response(409, description="It is running already; the message says who runs it.")
 def run(values: dict[str, Any], name: str) -> Response:
     """Run a job now and wait for it, in one space or, for operators, in all. 409 while it is running elsewhere."""
-    service().runner.named(name)
+    if service().runner.named(name).by_command_only:
+        message = f"{name} is run from the command line: `graphmem jobs run {name}`."
+        raise Forbidden(message)
     record = service().runner.run(
         name, dry_run=values["dry_run"], space_key=_space_key(values["space"]), by_hand=True, repair=values["repair"]
     )
@@ -125,7 +128,11 @@ def run(values: dict[str, Any], name: str) -> Response:
 def runs(query: dict[str, Any], name: str) -> Response:
     """The newest runs of a job; keys that are no operator's see those in their spaces."""
     service().runner.named(name)
-    found = service().runs.newest(name, limit=query["limit"] if _is_operator(g.caller) else _AT_ONCE)
+    prefixes = [f"{g.caller.tenant}/{pattern.partition('*')[0]}" for pattern in g.caller.spaces]
+    everything = _is_operator(g.caller)
+    found = service().runs.newest(
+        name, limit=query["limit"] if everything else _AT_ONCE, prefixes=None if everything else prefixes
+    )
     shown = [run_view(record) for record in found if _may_see(record)][: query["limit"]]
     return jsonify(items=shown, total=len(shown), next_cursor=None)
 
@@ -145,6 +152,7 @@ def run_view(record: RunRecord) -> dict[str, Any]:
         "error": record.error,
         "started_at": iso(record.started_at),
         "finished_at": iso(record.finished_at),
+        "seconds": record.seconds,
     }
 
 

@@ -71,6 +71,7 @@ LIMIT $limit;
 // parameters: limit, space
 MATCH (a:Memory)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF|FOLDED_FROM|PROMOTED_FROM|SUMMARY_OF|NEXT]->(b:Memory)
 WHERE a.space <> b.space AND ($space = '' OR a.space = $space)
-WITH e ORDER BY a.key, type(e), b.key LIMIT $limit
+WITH e, a.space AS space, a.uid AS uid, type(e) AS type
+ORDER BY a.key, type, b.key LIMIT $limit
 DELETE e
-RETURN count(*) AS removed;
+RETURN space, uid, type;

@@ -48,6 +48,7 @@ SET r.counts = $counts;
 // parameters: counts, degraded, error, examples, finished_at, seconds, status, uid
 CYPHER 25
 MATCH (r:JobRun {uid: $uid})
+WHERE r.status = 'running'
 SET r.status = $status, r.counts = $counts, r.examples = $examples, r.degraded = $degraded, r.error = $error, r.finished_at = $finished_at
 WITH r
 MERGE (j:Job {name: r.job})
@@ -55,10 +56,10 @@ SET j[$status] = coalesce(j[$status], 0) + 1, j.last_seconds = $seconds
 FOREACH (_ IN CASE WHEN $status = 'succeeded' THEN [1] ELSE [] END | SET j.last_succeeded_at = $finished_at);
 
 // name: abandon_runs
-// Mark runs of a job that never ended; called by the holder of its lease, so no other run is on.
-// parameters: job, now
+// Mark runs of a job, in one space or everywhere, that never ended; called by the holder of that lease.
+// parameters: job, now, space
 MATCH (r:JobRun {job: $job})
-WHERE r.status = 'running'
+WHERE r.status = 'running' AND r.space = $space
 SET r.status = 'abandoned', r.finished_at = $now
 WITH count(*) AS abandoned
 MERGE (j:Job {name: $job})
@@ -66,10 +67,10 @@ SET j.abandoned = coalesce(j.abandoned, 0) + abandoned
 RETURN abandoned;
 
 // name: runs
-// The newest runs of a job: in all spaces, or those asked for in one.
-// parameters: job, limit, space
+// The newest runs of a job: all of them, or those in single spaces whose keys begin in one of some ways.
+// parameters: every, job, limit, space_prefixes
 MATCH (r:JobRun {job: $job})
-WHERE $space = '' OR r.space = $space
+WHERE $every OR any(prefix IN $space_prefixes WHERE r.space STARTS WITH prefix)
 RETURN r
 ORDER BY r.started_at DESC, r.uid DESC
 LIMIT $limit;
@@ -97,7 +98,7 @@ ORDER BY j.name;
 // Remove records of runs from before a time, at most $limit.
 // parameters: before, limit
 MATCH (r:JobRun)
-WHERE r.started_at < $before AND r.status <> 'running'
+WHERE r.started_at < $before
 WITH r ORDER BY r.started_at, r.uid LIMIT $limit
 DELETE r
 RETURN count(*) AS removed;
@@ -106,5 +107,5 @@ RETURN count(*) AS removed;
 // How many records of runs are from before a time.
 // parameters: before
 MATCH (r:JobRun)
-WHERE r.started_at < $before AND r.status <> 'running'
+WHERE r.started_at < $before
 RETURN count(*) AS old;

@@ -327,6 +327,7 @@ RETURN rows, [m IN whole | m {
 // the vectors of that version, and by words where its text is still the same.
 // parameters: begins_by, captured_by, conversation_from, conversation_to, ends_after, entities, k, known_at, now, payload
 // parameters: spaces, statuses, tags, text, text_fetch, text_limit, text_weight, types, vector, vector_limit, vector_weight
+// parameters: embedder
 // also in slot: _b
 CYPHER 25
 CALL () {
@@ -352,6 +353,7 @@ CALL () {
   }
   CALL (m, later) {
     MATCH (c:FormerChunk)-[:OF]->(later)
+    WHERE c.embedder = $embedder
     RETURN c.embedding AS embedding
   UNION ALL
     MATCH (c:Chunk)-[:OF]->(m)

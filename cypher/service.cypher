@@ -34,12 +34,19 @@ FOREACH (_ IN CASE WHEN l.holder IS NULL OR l.holder = $holder OR l.expires_at <
 )
 RETURN l.holder AS holder;
 
+// name: lease_holder
+// Who holds a lease that has not run out.
+// parameters: name, now
+MATCH (l:Lease {name: $name})
+WHERE l.holder IS NOT NULL AND l.expires_at > $now
+RETURN l.holder AS holder;
+
 // name: release_lease
 // Give a lease back, if it is still ours.
 // parameters: holder, name
 MATCH (l:Lease {name: $name})
 WHERE l.holder = $holder
-REMOVE l.holder, l.expires_at;
+DELETE l;
 
 // name: lock_idempotency_key
 // Take the lock of a caller's retry key and return what was answered to it before, if anything.
@@ -54,6 +61,13 @@ RETURN i.request_digest AS request_digest, CASE WHEN i.expires_at > $now THEN i.
 // parameters: answer, expires_at, key, request_digest
 MATCH (i:IdempotencyKey {key: $key})
 SET i.answer = $answer, i.request_digest = $request_digest, i.expires_at = $expires_at;
+
+// name: count_old_idempotency_keys
+// How many retry keys have run out.
+// parameters: now
+MATCH (i:IdempotencyKey)
+WHERE i.expires_at <= $now
+RETURN count(*) AS old;
 
 // name: forget_idempotency_keys
 // Remove retry keys whose time has passed, at most $limit.

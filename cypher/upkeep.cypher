@@ -4,7 +4,7 @@
 MATCH (m:Memory)
 USING INDEX m:Memory(status, expires_at)
 WHERE m.status = 'active' AND m.expires_at <= $now AND m.key > $after AND NOT coalesce(m.pinned, false)
-  AND ($space = '' OR m.space = $space) AND NOT m.space IN $other_than
+  AND ($space = '' OR m.space = $space) AND none(other IN $other_than WHERE m.space = other OR m.space STARTS WITH other + '/')
 RETURN m.key AS key
 ORDER BY key
 LIMIT $limit;
@@ -14,7 +14,7 @@ LIMIT $limit;
 // parameters: after, before, limit, other_than, space
 MATCH (m:Todo)
 WHERE m.status = 'active' AND m.updated_at < $before AND m.key > $after AND NOT coalesce(m.pinned, false)
-  AND ($space = '' OR m.space = $space) AND NOT m.space IN $other_than
+  AND ($space = '' OR m.space = $space) AND none(other IN $other_than WHERE m.space = other OR m.space STARTS WITH other + '/')
 RETURN m.key AS key
 ORDER BY key
 LIMIT $limit;
@@ -24,9 +24,10 @@ LIMIT $limit;
 // parameters: after, before, importance, limit, other_than, protected, recalls, space
 MATCH (m:Memory)
 USING INDEX m:Memory(key)
-WHERE m.key > $after AND m.status = 'active' AND m.created_at < $before AND m.importance < $importance
+WHERE m.key > CASE WHEN $after = '' AND $space <> '' THEN $space + '|' ELSE $after END
+  AND ($space = '' OR m.key < $space + '}') AND m.status = 'active' AND m.created_at < $before AND m.importance < $importance
   AND m.recall_count <= $recalls AND NOT m.type IN $protected AND NOT coalesce(m.pinned, false)
-  AND ($space = '' OR m.space = $space) AND NOT m.space IN $other_than
+  AND ($space = '' OR m.space = $space) AND none(other IN $other_than WHERE m.space = other OR m.space STARTS WITH other + '/')
 RETURN m.key AS key
 ORDER BY key
 LIMIT $limit;
@@ -48,6 +49,14 @@ CALL (space, curated, consolidated) {
 }
 RETURN space, s.curated_at AS curated_at, coalesce(s.fold_due, false) AS fold_due, s.consolidated_at AS consolidated_at,
        coalesce(s.check_due, false) AS check_due, memories, new_memories, writes
+ORDER BY space;
+
+// name: personas
+// The spaces below some beginning of their keys, by key.
+// parameters: space_prefix
+MATCH (m:Memory)
+WHERE m.space STARTS WITH $space_prefix
+RETURN DISTINCT m.space AS space
 ORDER BY space;
 
 // name: mark_curated
@@ -72,17 +81,20 @@ MATCH (m:Memory)
 USING INDEX m:Memory(key)
 WHERE m.key > $after AND m.key < $until AND m.space IN $spaces AND m.status = 'active'
   AND NOT coalesce(m.pinned, false) AND m.type <> 'Todo' AND NOT coalesce(m.context_built, false)
-RETURN m.key AS key, m.space AS space, m.type AS type, m.actor AS actor, m.content AS content
+RETURN m.key AS key, m.space AS space, m.type AS type, m.actor AS actor, m.logical_key AS logical_key,
+       m.content AS content
 ORDER BY key
 LIMIT $limit;
 
 // name: foldable
-// Entities of a space of which enough facts may be folded: neither pinned nor seeded nor once folded or unfolded.
+// Entities of a space of which enough facts may be folded: neither pinned nor seeded nor once folded or unfolded, and
+// without an end or a key of their own, which a fold could not keep.
 // parameters: members, people, projects, space
 MATCH (m:Memory)
 WHERE m.space = $space AND m.status = 'active' AND m.type = 'Fact' AND NOT coalesce(m.pinned, false)
   AND NOT (m.source_type = 'manual' AND m.captured_by IN ['user', 'system'])
   AND NOT EXISTS { (m)<-[:FOLDED_FROM]-(:Memory) } AND NOT EXISTS { (m)-[:FOLDED_FROM]->(:Memory) }
+  AND m.expires_at >= 4102444800000 AND m.valid_until IS NULL AND m.logical_key IS NULL
 MATCH (m)-[:MENTIONS]->(e:Entity)
 WHERE e.type IN $people OR (e.type IN $projects AND m.captured_by = 'extractor')
 WITH e, m ORDER BY m.created_at, m.key
@@ -182,26 +194,30 @@ CALL (e) {
   MATCH (m:Memory)-[x:MENTIONS]->(e)
   WHERE x.space = $space AND x.status = 'active' AND x.expires > $now
   WITH m, x ORDER BY x.weight DESC, x.created DESC, m.key LIMIT 30
-  RETURN collect(m.content) AS contents
+  RETURN collect([m.key, m.content]) AS contents
 }
 OPTIONAL MATCH (s:EntitySummary {key: $space + '|' + e.entity_key})
-RETURN e.entity_key AS entity_key, e.label AS label, facts, contents, s.facts AS summarised
+RETURN e.entity_key AS entity_key, e.label AS label, facts, contents,
+       CASE WHEN all(source IN s.sources WHERE EXISTS { MATCH (m:Memory {key: source}) WHERE m.status = 'active' })
+            THEN s.facts END AS summarised
 ORDER BY facts DESC, entity_key;
 
 // name: save_summary
 // Keep what is known of an entity within a space.
-// parameters: by, entity, entity_key, facts, key, now, space, text
+// parameters: by, entity, entity_key, facts, key, now, sources, space, text
 MATCH (e:Entity {key: $entity})
 MERGE (s:EntitySummary {key: $key})
   ON CREATE SET s.space = $space, s.entity_key = $entity_key
 MERGE (s)-[:SUMMARISES]->(e)
-SET s.text = $text, s.facts = $facts, s.by = $by, s.made_at = $now;
+SET s.text = $text, s.facts = $facts, s.by = $by, s.sources = $sources, s.made_at = $now;
 
 // name: summaries
-// What is kept of an entity within some spaces.
-// parameters: keys
+// What is kept of an entity within some spaces, as long as all that it was made from is current.
+// parameters: keys, spaces
 UNWIND $keys AS key
 MATCH (s:EntitySummary {key: key})
+WHERE s.space IN $spaces
+  AND all(source IN s.sources WHERE EXISTS { MATCH (m:Memory {key: source}) WHERE m.status = 'active' })
 RETURN s.space AS space, s.text AS text, s.facts AS facts, s.by AS by, s.made_at AS made_at
 ORDER BY space;
 
@@ -213,6 +229,7 @@ WHERE m.space = $space AND m.status = 'active'
 WITH m ORDER BY m.created_at DESC, m.key DESC SKIP $keep_newest
 WHERE m.importance < $importance AND NOT m.type IN $protected AND NOT coalesce(m.pinned, false)
   AND NOT 'correction' IN m.tags AND NOT EXISTS { (m)-[:MENTIONS]->(:Entity) }
+  AND m.expires_at >= 4102444800000 AND m.valid_until IS NULL AND m.logical_key IS NULL
   AND NOT EXISTS { (m)-[:UPDATES|FOLDED_FROM|SUMMARY_OF]->(:Memory) }
 RETURN m.key AS key, m.version AS version, m.content AS content, toString(m.created_at) AS created_at
 ORDER BY m.created_at, key

@@ -146,8 +146,8 @@ def jobs_run(
         record = graphmem.runner.run(
             name, dry_run=dry_run, space_key=_space_key(space, tenant), by_hand=True, repair=repair, watch=show
         )
-    notes = {"degraded": list(record.degraded), "error": record.error}
-    _show([{"run": record.uid, "status": record.status.value, **record.counts, **record.examples, **notes}], output)
+    notes = {"examples": dict(record.examples), "degraded": list(record.degraded), "error": record.error}
+    _show([{"run": record.uid, "status": record.status.value, **record.counts, **notes}], output)
     if record.status is RunStatus.FAILED:
         sys.exit(1)
 

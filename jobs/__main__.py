@@ -5,7 +5,7 @@ import os
 from graphmem.bootstrap import build, connect_when_ready, embedder_of
 from graphmem.logs import set_up_logs
 from graphmem.settings import load_settings
-from jobs.process import build_scheduler, serve
+from jobs.process import serve
 
 if __name__ == "__main__":
     settings = load_settings(os.environ)
@@ -13,6 +13,6 @@ if __name__ == "__main__":
     embedder = embedder_of(settings)
     graphmem = build(settings, connect_when_ready(settings, embedder), embedder=embedder)
     try:
-        serve(build_scheduler(graphmem.runner, graphmem.runs), graphmem.runner, graphmem.runs)
+        serve(graphmem.runner, graphmem.runs)
     finally:
         graphmem.close()

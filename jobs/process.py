@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_MAX_INSTANCES, EVENT_JOB_MISSED, JobEvent
 from apscheduler.executors.pool import ThreadPoolExecutor
 from apscheduler.schedulers.blocking import BlockingScheduler
+from apscheduler.triggers.cron import CronTrigger
 
 from graphmem.errors import Conflict, StoreUnavailable
 from graphmem.model.job import JobState
@@ -19,27 +20,29 @@ log = logging.getLogger(__name__)
 _AT_ONCE = 2  # jobs that may run side by side
 
 
-def build_scheduler(runner: JobRunner, runs: JobRuns) -> BlockingScheduler:
-    """A scheduler with every job of the table."""
-    scheduler = BlockingScheduler(timezone="UTC", executors={"default": ThreadPoolExecutor(_AT_ONCE)})
+def build_scheduler(runner: JobRunner, runs: JobRuns, pool: ThreadPoolExecutor) -> BlockingScheduler:
+    """A scheduler with every job of the table, which run in a pool."""
+    scheduler = BlockingScheduler(timezone="UTC", executors={"default": pool})
     for job in SCHEDULE:
         scheduler.add_job(
             run_job,
             trigger=job.trigger,
-            args=(runner, job),
+            args=(runner, runs, job),
             id=job.name,
             misfire_grace_time=job.grace_seconds,
             coalesce=True,
             max_instances=1,
             replace_existing=True,
         )
+    every_hour = CronTrigger(minute=45, timezone="UTC")
+    scheduler.add_job(catch_up, trigger=every_hour, args=(runner, runs), id="catch up", coalesce=True)
     scheduler.add_listener(
         lambda event: _note(event, runner, runs), EVENT_JOB_ERROR | EVENT_JOB_MISSED | EVENT_JOB_MAX_INSTANCES
     )
     return scheduler
 
 
-def run_job(runner: JobRunner, job: ScheduledJob) -> None:
+def run_job(runner: JobRunner, runs: JobRuns, job: ScheduledJob) -> None:
     """Run one job; another process that has it, or a database that is away, is no failure of this one."""
     try:
         if runner.run_once(job.name, job.slot(datetime.now(UTC))) is None:
@@ -48,10 +51,13 @@ def run_job(runner: JobRunner, job: ScheduledJob) -> None:
         log.info("job %s left to another process: %s", job.name, reason.message)
     except StoreUnavailable as reason:
         log.warning("job %s waits for the database: %s", job.name, reason.message)
+    register(runner, runs)
 
 
-def serve(scheduler: BlockingScheduler, runner: JobRunner, runs: JobRuns) -> None:
+def serve(runner: JobRunner, runs: JobRuns) -> None:
     """Run until SIGTERM or Ctrl-C; then the jobs that are on end their present batch and write down what they did."""
+    pool = ThreadPoolExecutor(_AT_ONCE)
+    scheduler = build_scheduler(runner, runs, pool)
 
     def stop(*_: object) -> None:
         runner.stop()
@@ -60,7 +66,28 @@ def serve(scheduler: BlockingScheduler, runner: JobRunner, runs: JobRuns) -> Non
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, stop)
     register(runner, runs)
+    scheduler.add_job(catch_up, args=(runner, runs), id="catch up at the start", misfire_grace_time=None)
     scheduler.start()
+    pool.shutdown(wait=True)
+
+
+def catch_up(runner: JobRunner, runs: JobRuns) -> None:
+    """Run the daily jobs whose time of today passed while no process, or no database, was there to run them."""
+    for job in missed_today(runner, datetime.now(UTC)):
+        run_job(runner, runs, job)
+
+
+def missed_today(runner: JobRunner, now: datetime) -> list[ScheduledJob]:
+    """The daily jobs whose time of today passed while no process was there."""
+    try:
+        taken = {state.name: state.slot for state in runner.states()}
+    except StoreUnavailable:
+        return []
+    return [
+        job
+        for job in SCHEDULE
+        if job.is_daily and job.is_past(now) and (slot := taken.get(job.name)) is not None and slot < job.slot(now)
+    ]
 
 
 def register(runner: JobRunner, runs: JobRuns) -> None:
@@ -89,6 +116,8 @@ def _note(event: JobEvent, runner: JobRunner, runs: JobRuns) -> None:
         log.warning("job %s could not be recorded: %s", event.job_id, type(event.exception).__name__)
         return
     log.warning("the time of job %s passed before it could begin", event.job_id)
+    if event.job_id not in {job.name for job in SCHEDULE}:
+        return
     try:
         runner.note_missed(event.job_id)
         register(runner, runs)

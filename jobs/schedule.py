@@ -19,6 +19,17 @@ class ScheduledJob:
     period_minutes: int
     grace_seconds: int = 300
 
+    @property
+    def is_daily(self) -> bool:
+        """Whether it runs once a day."""
+        return self.period_minutes == _DAY
+
+    def is_past(self, now: datetime) -> bool:
+        """Whether its time of this day has passed."""
+        midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+        first: datetime | None = self.trigger.get_next_fire_time(None, midnight)
+        return first is not None and first <= now
+
     def slot(self, now: datetime) -> int:
         """The number of the period that a moment lies in: all processes fire in the same one, and one of them runs."""
         return int(now.timestamp()) // (60 * self.period_minutes)

@@ -14,6 +14,7 @@ from graphmem.model.memory import Memory, Status, memory_key
 from graphmem.model.policy import Policy, WritePolicy
 from graphmem.model.space import Space
 from graphmem.model.state import Decision, GraphState, Selection
+from graphmem.model.tokens import epoch_ms
 from graphmem.model.writing import Dedupe, OnSameKey, Outcome, WriteRequest, WriteResult
 from graphmem.text.normalise import comparable, shorten
 
@@ -191,9 +192,8 @@ def _doubtful_until(request: WriteRequest, now: datetime, policy: WritePolicy) -
 
 def _was_doubtful(memory: Memory, policy: WritePolicy) -> bool:
     """Whether a memory expires only because it was hardly believed; said again, it is confirmed."""
-    return memory.confidence < policy.speculative_confidence and memory.expires_at == memory.created_at + timedelta(
-        days=policy.speculative_days
-    )
+    ends = memory.created_at + timedelta(days=policy.speculative_days)
+    return memory.confidence < policy.speculative_confidence and epoch_ms(memory.expires_at) == epoch_ms(ends)
 
 
 def _reinforce(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tuple[Outcome, Memory]:
@@ -217,6 +217,8 @@ def _reinforce(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tu
 def _revise(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tuple[Outcome, Memory]:
     """Replace what the request speaks of; a change that changes nothing writes nothing."""
     memory = replace(existing, **_changes(draft, item, existing, policy))
+    if _was_doubtful(existing, policy.write) and memory.confidence >= policy.write.speculative_confidence:
+        memory = replace(memory, expires_at=item.request.expires_at if "expires_at" in item.request.given else None)
     _check_interval(memory)
     is_stale = not existing.is_current(draft.now) and not item.is_correction
     if memory == existing and not is_stale:

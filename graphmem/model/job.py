@@ -90,6 +90,11 @@ class RunRecord:
     finished_at: datetime | None
     holder: str
 
+    @property
+    def seconds(self) -> float | None:
+        """How long it took."""
+        return (self.finished_at - self.started_at).total_seconds() if self.finished_at else None
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JobState:
@@ -99,6 +104,7 @@ class JobState:
     does: str = ""
     schedule: str | None = None
     next_run_at: datetime | None = None
+    slot: int | None = None  # the number of the last time of its schedule that was taken
     totals: Mapping[RunStatus, int] = field(default_factory=dict)
     last_started_at: datetime | None = None
     last_succeeded_at: datetime | None = None

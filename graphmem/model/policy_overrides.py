@@ -27,6 +27,10 @@ _MOST = {  # what makes work
     "text_candidates": 500,
     "minimal_limit": 200,
     "full_limit": 200,
+    "days": 36_500,
+    "age_days": 36_500,
+    "every_hours": 876_000,
+    "minutes": 1_000_000,
     "similarity": 1,
     "importance": 100,
     "fold_importance": 100,
@@ -39,6 +43,8 @@ _MOST = {  # what makes work
     "topics": 500,
     "summarise_batch": 500,
 }
+
+_LEAST = {"fold_members": 2}
 
 
 def policy_values(policy: Policy) -> dict[str, Any]:
@@ -91,6 +97,8 @@ def _problem(path: str, default: object, value: object) -> str | None:
     never_zero = path.endswith(tuple(_NEVER_ZERO))
     if not 0 <= value <= most or (value == 0 and never_zero):
         return f"Must be {'above' if never_zero else 'at least'} 0 and at most {most:,}."
+    if value < (least := _LEAST.get(path.rpartition(".")[2], 0)):
+        return f"Must be at least {least}."
     if isinstance(default, int) and value != int(value):
         return "Must be an integer."
     return None

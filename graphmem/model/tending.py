@@ -28,6 +28,7 @@ class Saying:
     space: str
     type: str
     actor: str | None
+    logical_key: str | None
     content: str
 
 
@@ -69,6 +70,7 @@ class Summarisable:
     label: str
     facts: int
     contents: tuple[str, ...]  # most important first
+    sources: tuple[str, ...]  # the keys of the memories that say so
     summarised: int | None
 
 

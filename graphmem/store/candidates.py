@@ -176,7 +176,12 @@ class Candidates:
 
     def known_at(self, search: Search) -> Harvest:
         """Candidates as far as they were known at a past time, each in its version of then."""
-        more = search.filters() | search.narrow() | {"known_at": search.known_at, "text_fetch": _TEXT_FETCH}
+        more = (
+            search.filters()
+            | search.narrow()
+            | {"known_at": search.known_at, "text_fetch": _TEXT_FETCH}
+            | {"embedder": self._slot.embedder}
+        )
         return self._harvest("candidates_known_at", search.parameters() | more)
 
     def follow_up(

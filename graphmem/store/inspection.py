@@ -1,10 +1,16 @@
 """Inspection: reads for the integrity job, and removal of what belongs to nothing."""
 
 from collections.abc import Collection
+from datetime import datetime
 
+from graphmem.model.job import Run
+from graphmem.model.space import space_from_key
 from graphmem.model.tending import Inspected
-from graphmem.store.connection import Connection
+from graphmem.model.trace import TraceRecord
+from graphmem.ports import IdSource
+from graphmem.store.connection import Connection, Transaction
 from graphmem.store.mapping import memory_from_node
+from graphmem.store.traces import save_traces
 
 _LEFTOVERS_MAX = 10_000
 
@@ -50,7 +56,28 @@ class Inspection:
         rows = self._connection.fetch("inspection.crossing_edges", space=space, limit=_LEFTOVERS_MAX)
         return [row["key"] for row in rows]
 
-    def remove_crossing_edges(self, space: str) -> int:
-        """Remove edges between memories of two spaces; says how many."""
-        rows = self._connection.run("inspection.remove_crossing_edges", space=space, limit=_LEFTOVERS_MAX)
-        return int(rows[0]["removed"])
+    def remove_crossing_edges(self, run: Run, *, ids: IdSource, now: datetime) -> int:
+        """Remove edges between memories of two spaces, with a trace of each; says how many."""
+
+        def work(transaction: Transaction) -> int:
+            rows = transaction.run("inspection.remove_crossing_edges", space=run.space, limit=_LEFTOVERS_MAX)
+            traces = [
+                TraceRecord(
+                    uid=ids.new("trace"),
+                    kind=run.job,
+                    tenant=space_from_key(row["space"]).tenant,
+                    spaces=(row["space"],),
+                    key_id=run.job,
+                    created_at=now,
+                    events=[
+                        {"uid": row["uid"], "outcome": "repaired", "reason": "edges_across_spaces", "type": row["type"]}
+                    ],
+                    request={"run": run.uid},
+                )
+                for row in rows
+            ]
+            if traces:
+                save_traces(transaction, traces)
+            return len(traces)
+
+        return self._connection.write(work)

@@ -31,7 +31,7 @@ class JobRuns:
 
     def start(self, run: Run, *, holder: str, now: datetime) -> None:
         """Record that a run began; runs that never ended are marked as abandoned."""
-        self._connection.run("jobs.abandon_runs", job=run.job, now=now)
+        self._connection.run("jobs.abandon_runs", job=run.job, space=run.space, now=now)
         self._connection.run(
             "jobs.start_run",
             uid=run.uid,
@@ -75,9 +75,12 @@ class JobRuns:
         """Record that the time of a job came while no process could begin it."""
         self._connection.run("jobs.note_missed", uid=uid, job=job, holder=holder, now=now)
 
-    def newest(self, job: str, *, limit: int, space: str = "") -> list[RunRecord]:
-        """The newest runs of a job: all of them, or those asked for in one space."""
-        return [run_record(row["r"]) for row in self._connection.fetch("jobs.runs", job=job, limit=limit, space=space)]
+    def newest(self, job: str, *, limit: int, prefixes: Sequence[str] | None = None) -> list[RunRecord]:
+        """The newest runs of a job: all of them, or those in single spaces whose keys begin in one of some ways."""
+        rows = self._connection.fetch(
+            "jobs.runs", job=job, limit=limit, every=prefixes is None, space_prefixes=list(prefixes or ())
+        )
+        return [run_record(row["r"]) for row in rows]
 
     def states(self, *, now: datetime) -> list[JobState]:
         """What is known of each job, by name."""

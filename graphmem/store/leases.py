@@ -37,6 +37,12 @@ def take_lease(connection: Connection, name: str, *, holder: str, clock: Clock, 
     return Lease(is_ours=rows[0]["holder"] == holder, holder=rows[0]["holder"])
 
 
+def lease_holder(connection: Connection, name: str, *, clock: Clock) -> str | None:
+    """Who holds a lease now, if anybody does."""
+    rows = connection.fetch("service.lease_holder", name=name, now=clock.now())
+    return rows[0]["holder"] if rows else None
+
+
 def release_lease(connection: Connection, name: str, *, holder: str) -> None:
     """Give a lease back."""
     connection.run("service.release_lease", name=name, holder=holder)
@@ -83,21 +89,30 @@ class Heartbeat:
         self._thread.join(timeout=10)
 
     def _run(self) -> None:
+        """Renew until it is ended; whatever goes wrong, the holder learns that the lease is no longer sure."""
+        try:
+            self._renew()
+        except Exception:
+            log.exception("the lease %s is renewed no longer", self._name)
+            self._lost.set()
+
+    def _renew(self) -> None:
+        pause = self._seconds / _BEATS
         renewed = time.monotonic()
-        due = renewed + self._seconds / _BEATS
-        while not self._ended.wait(_WATCH_SECONDS if self._watch else self._seconds / _BEATS):
+        due = renewed + pause
+        while not self._ended.wait(_WATCH_SECONDS if self._watch else pause):
             if self._watch:
-                self._watch()
+                self._show()
                 if time.monotonic() < due:
                     continue
-            due = time.monotonic() + self._seconds / _BEATS
+            due = time.monotonic() + pause
             try:
                 lease = take_lease(
                     self._connection, self._name, holder=self._holder, clock=self._clock, seconds=self._seconds
                 )
                 if self._on_beat:
                     self._on_beat()
-            except StoreUnavailable:
+            except (Conflict, RuntimeError, StoreUnavailable):  # RuntimeError: the counts grew while they were read
                 log.warning("the lease %s could not be renewed", self._name)
                 if time.monotonic() - renewed > self._seconds:
                     self._lost.set()
@@ -106,6 +121,13 @@ class Heartbeat:
                 self._lost.set()
                 return
             renewed = time.monotonic()
+
+    def _show(self) -> None:
+        try:
+            if self._watch:
+                self._watch()
+        except RuntimeError:  # the counts grew while they were read: the next time will do
+            return
 
 
 @contextmanager

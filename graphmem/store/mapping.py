@@ -231,6 +231,7 @@ def job_state(node: Stored, holder: str | None, last_run: Stored | None) -> JobS
         does=values.does or "",
         schedule=values.schedule,
         next_run_at=values.next_run_at,
+        slot=values.slot,
         totals={status: getattr(values, status) or 0 for status in RunStatus if status is not RunStatus.RUNNING},
         last_started_at=values.last_started_at,
         last_succeeded_at=values.last_succeeded_at,

@@ -134,6 +134,7 @@ class EntitySummaryNode(StructuredNode):
     text = StringProperty(required=True)
     facts = IntegerProperty(required=True)
     by = StringProperty(required=True)
+    sources = ArrayProperty(StringProperty())
     made_at = UtcTimeProperty(required=True)
 
     entity = RelationshipTo("EntityNode", "SUMMARISES")

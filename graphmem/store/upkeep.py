@@ -58,6 +58,11 @@ class Upkeep:
             if only or len(rows) < limit:
                 return
 
+    def personas(self, space: str) -> list[str]:
+        """The keys of the personas of an owner's space that hold memories."""
+        rows = self._connection.fetch("upkeep.personas", space_prefix=f"{space}/")
+        return [row["space"] for row in rows]
+
     def mark_curated(self, spaces: Sequence[str], *, now: datetime) -> None:
         """Note that repeats were put away in some spaces; they are due for folding now."""
         self._connection.run("upkeep.mark_curated", spaces=list(spaces), now=now)
@@ -70,13 +75,19 @@ class Upkeep:
         """What the active memories of some spaces say that may repeat each other, one space after the other."""
         if not (wanted := sorted(spaces)):
             return
-        after, until = f"{wanted[0]}|", f"{wanted[-1]}{_BEHIND_SPACE}"
+        # a longer name may stand before a shorter one: / and letters come before |
+        after, until = min(f"{space}|" for space in wanted), max(f"{space}{_BEHIND_SPACE}" for space in wanted)
         while rows := self._connection.fetch(
             "upkeep.sayings", spaces=wanted, after=after, until=until, limit=_ROWS_AT_ONCE
         ):
             for row in rows:
                 yield Saying(
-                    key=row["key"], space=row["space"], type=row["type"], actor=row["actor"], content=row["content"]
+                    key=row["key"],
+                    space=row["space"],
+                    type=row["type"],
+                    actor=row["actor"],
+                    logical_key=row["logical_key"],
+                    content=row["content"],
                 )
             after = rows[-1]["key"]
 
@@ -158,7 +169,8 @@ class Upkeep:
                 key=row["entity_key"],
                 label=row["label"],
                 facts=row["facts"],
-                contents=tuple(row["contents"]),
+                contents=tuple(content for _, content in row["contents"]),
+                sources=tuple(key for key, _ in row["contents"]),
                 summarised=row["summarised"],
             )
             for row in rows
@@ -179,6 +191,7 @@ class Upkeep:
                 text=text,
                 facts=entity.facts,
                 by=by,
+                sources=list(entity.sources),
                 now=now,
             )
             save_trace(transaction, trace)
@@ -187,7 +200,11 @@ class Upkeep:
 
     def summaries(self, spaces: Sequence[Space], key: str) -> dict[str, EntitySummary]:
         """What is kept of an entity in some spaces, by the key of the space."""
-        rows = self._connection.fetch("upkeep.summaries", keys=[f"{space.key}|{key}" for space in spaces])
+        rows = self._connection.fetch(
+            "upkeep.summaries",
+            keys=[f"{space.key}|{key}" for space in spaces],
+            spaces=[space.key for space in spaces],
+        )
         return {
             row["space"]: EntitySummary(
                 text=row["text"], facts=row["facts"], by=row["by"], made_at=row["made_at"].to_native()

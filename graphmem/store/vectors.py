@@ -11,7 +11,7 @@ from graphmem.store.connection import Connection, Transaction
 from graphmem.store.mapping import chunk_copies, memory_from_node
 
 OTHER = {"": "_b", "_b": ""}
-_REMOVED_AT_ONCE = 1_000
+_REMOVED_AT_ONCE = 10_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -28,7 +28,7 @@ class VectorSlot:
 
     def __init__(self, connection: Connection, embedder: str) -> None:
         self._connection = connection
-        self._embedder = embedder
+        self.embedder = embedder
         self._lock = threading.Lock()
         self._slot: str | None = None
 
@@ -38,7 +38,7 @@ class VectorSlot:
         with self._lock:
             if self._slot is None:
                 state = vector_state(self._connection)
-                is_active = state.embedder in {None, self._embedder}
+                is_active = state.embedder in {None, self.embedder}
                 self._slot = state.slot if is_active else OTHER[state.slot]
             return self._slot
 

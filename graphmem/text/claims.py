@@ -19,11 +19,12 @@ _CONTRACTIONS = (
 _FILLERS = frozenset("a an the really very just also please actually".split())
 _NEGATIONS = frozenset("not never no".split())
 _AUXILIARIES = frozenset("do does did".split())
+_VERBS = frozenset("is are am can has have will".split())
 _END = frozenset("and but because since while with although though so who which when if".split())
 _VALUE_WORDS = 6  # of a value at most
 # what stands before a value of which there is one at a time; matched on whole words, longest first
 _RELATIONS = {
-    "residence": ("lives in", "live in", "living in", "resides in", "is based in", "moved to", "relocated to"),
+    "residence": ("lives in", "live in", "living in", "resides in", "is based in"),
     "employer": ("works at", "works for", "work at", "work for", "is employed by", "is employed at"),
     "occupation": ("works as", "work as"),
     "birthplace": ("was born in", "were born in"),
@@ -36,7 +37,7 @@ _NO_VALUES = frozenset(
 )  # "works at night" names no employer
 # what somebody or something has one of: "X's email is …", "the deadline is …", "favourite colour is …"
 _ATTRIBUTES = frozenset(
-    "name email phone number address title role job company employer city hometown age deadline budget boss manager"
+    "name email phone address title role job company employer city hometown age deadline budget boss manager"
     " spouse wife husband partner height weight timezone capital owner status version birthday language".split()
 )
 _LIKES = {
@@ -127,10 +128,12 @@ def _liking(said: tuple[str, ...]) -> Claim | None:
 
 def _polarity(said: tuple[str, ...]) -> Claim | None:
     """A statement and its negation: ``ada is not allergic to nuts``."""
-    if not {"is", "are", "am", "can", "has", "have", "will"} & set(said):
+    if not _VERBS & set(said):
         return None
     plain = tuple(word for word in said if word not in _NEGATIONS | _AUXILIARIES)
-    return Claim(subject=plain, family=f"holds {' '.join(plain)}", value=("no" if _NEGATIONS & set(said) else "yes",))
+    verb = next(place for place, word in enumerate(plain) if word in _VERBS)
+    value = "no" if _NEGATIONS & set(said) else "yes"
+    return Claim(subject=plain[:verb], family=f"holds {' '.join(plain)}", value=(value,))
 
 
 def _value(rest: tuple[str, ...]) -> tuple[str, ...]:

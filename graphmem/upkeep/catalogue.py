@@ -40,10 +40,10 @@ def all_jobs(
     keep_days: int,
 ) -> tuple[Job, ...]:
     """Every job, over a connection."""
-    sweep = Sweep(connection, gateway=gateway, clock=clock, policies=policies)
+    upkeep, memories = Upkeep(connection, slot), Memories(connection)
+    sweep = Sweep(connection, upkeep, gateway=gateway, clock=clock, policies=policies)
     expiry = Expiry(connection, sweep=sweep, clock=clock)
     pending = PendingEmbedding(connection, gateway=gateway, embedder=embedder, policy=policy.index)
-    upkeep, memories = Upkeep(connection, slot), Memories(connection)
     asker = Asker(model=language_model, write=policy.write) if language_model else None
     consolidation = Consolidation(
         upkeep=upkeep,
@@ -70,7 +70,7 @@ def all_jobs(
         policies=policies,
         index=policy.index,
     )
-    integrity = Integrity(Inspection(connection), gateway=gateway, clock=clock)
+    integrity = Integrity(Inspection(connection), gateway=gateway, clock=clock, ids=ids)
     reembedding = Reembedding(connection, embedder=embedder, slot=slot, policy=policy.index)
     retention = Retention(Traces(connection), JobRuns(connection), clock=clock, keep_days=keep_days)
     return (
@@ -120,6 +120,13 @@ def all_jobs(
             does="makes the vectors of another embedder beside the present ones, and switches to them; by hand",
             function=reembedding.run,
             budget_seconds=12 * 3600.0,
+            spans_spaces=True,
+            by_command_only=True,
         ),
-        Job(name="prune_traces", does="removes old traces and records of runs", function=retention.run),
+        Job(
+            name="prune_traces",
+            does="removes old traces and records of runs",
+            function=retention.run,
+            spans_spaces=True,
+        ),
     )

@@ -19,6 +19,8 @@ from graphmem.upkeep.archival import CORRECTION_TAG
 from graphmem.upkeep.verdicts import RULES
 
 _PAIRS = 20  # of one entity and family
+_PRONOUNS = frozenset("he she they his her their it its user s".split())
+_LEAD_INS = frozenset("now currently today since still".split())
 _FIRST = datetime(1, 1, 1, tzinfo=UTC)
 _LAST = datetime(9999, 12, 31, tzinfo=UTC)
 
@@ -45,7 +47,7 @@ def find_disagreements(statements: Iterable[Statement]) -> list[Disagreement]:
             families[entity.key, claim.family].append((statement, claim))
     found: list[Disagreement] = []
     for (entity_key, family), said in sorted(families.items()):
-        newest_first = sorted(said, key=lambda each: (-each[0].created_ms, each[0].key))
+        newest_first = _one_of_each_value(sorted(said, key=lambda each: (-each[0].created_ms, each[0].key)))
         pairs = (
             Disagreement(
                 newer=one.key,
@@ -60,14 +62,29 @@ def find_disagreements(statements: Iterable[Statement]) -> list[Disagreement]:
     return found
 
 
+def _one_of_each_value(said: Sequence[tuple[Statement, Claim]]) -> list[tuple[Statement, Claim]]:
+    """The newest statement of each value and time, at most as many as can be paired."""
+    chosen: dict[object, tuple[Statement, Claim]] = {}
+    for statement, claim in said:
+        chosen.setdefault((claim.value, statement.valid_from, statement.valid_until), (statement, claim))
+    return list(chosen.values())[: 2 * _PAIRS]
+
+
 def _subject(claim: Claim, entities: Sequence[Named]) -> Named | None:
-    """The entity that a claim is about: the one named before the value, else the only one that the value is not."""
-    said = set(claim.subject)
+    """The entity that a claim is about: the one that is named before the value, and nobody of its relatives.
+
+    Where a memory mentions one entity and says he, she or they, that one is meant.
+    """
+    said = tuple(word for word in claim.subject if word not in _LEAD_INS)
     for entity in entities:
-        if any(set(words(name)) <= said for name in entity.names):
+        if any(said in {named, (*named, "s")} for named in map(_named, entity.names)):
             return entity
-    others = [entity for entity in entities if not any(set(words(name)) & set(claim.value) for name in entity.names)]
-    return others[0] if len(others) == 1 and len(entities) == 1 else None
+    is_pronoun = bool(said) and set(said) <= _PRONOUNS
+    return entities[0] if len(entities) == 1 and is_pronoun else None
+
+
+def _named(name: str) -> tuple[str, ...]:
+    return tuple(words(name))
 
 
 def _overlap(one: Statement, other: Statement) -> bool:
@@ -113,7 +130,7 @@ def decide_disagreements(
         if not _has(state, EdgeType.CONTRADICTS, pair):
             draft.draw(newer, EdgeType.CONTRADICTS, older, weight=pair.weight, reason=pair.reason)
             events.append(
-                effect(newer, "contradiction", "conflicting_values", with_=older.uid, why=pair.reason, by=pair.by)
+                effect(newer, "contradiction", "conflicting_values", other=older.uid, why=pair.reason, by=pair.by)
             )
         if policy.resolve:
             events += _resolve(draft, newer, older)

@@ -112,7 +112,7 @@ class Curator:
             partial(decide_dedupe, now=now),
             run=run,
         )
-        gone = {f"{event['space']}|{event['uid']}" for event in decision.events}
+        gone = {f"{event['space']}|{event['uid']}" for event in decision.events if event["outcome"] == "archived"}
         return [key for key in keys if key not in gone]
 
     def _repeats(self, spaces: Sequence[str]) -> Iterator[tuple[list[str], str]]:
@@ -121,7 +121,7 @@ class Curator:
             groups: dict[RepeatKey, list[str]] = defaultdict(list)
             claims: dict[RepeatKey, str] = {}
             for saying in sayings:
-                key = repeat_key(space, saying.type, saying.actor, saying.content)
+                key = repeat_key(space, saying.type, saying.actor, saying.logical_key, saying.content)
                 groups[key].append(saying.key)
                 if len(groups[key]) == _PAIR:
                     claims[key] = content_claim(space_from_key(space), saying.actor, saying.content)

@@ -15,9 +15,9 @@ from graphmem.model.source import CapturedBy, SourceType
 from graphmem.model.state import Decision, GraphState
 from graphmem.model.tending import Foldable
 from graphmem.text.normalise import content_hash
-from graphmem.upkeep.gathering import Gathering, united_entities
+from graphmem.upkeep.gathering import Gathering, latest_end, united_entities
 
-RepeatKey = tuple[str, str, str, str]
+RepeatKey = tuple[str, str, str, str, str]
 
 PEOPLE_TYPES = frozenset({"person", "org"})  # entities whose facts are PEOPLE in 001
 PROJECT_TYPES = frozenset({"project"})  # folded only where an extractor put the facts into words
@@ -29,9 +29,12 @@ def is_curation_due(last: datetime | None, new_memories: int, policy: CuratePoli
     return last is None or now - last >= timedelta(hours=policy.every_hours) or new_memories >= policy.new_memories
 
 
-def repeat_key(space: str, kind: str, actor: str | None, content: str) -> RepeatKey:
-    """What two memories have in common of which one repeats the other: space, type, actor and what they say."""
-    return (space, kind, (slug(actor) or actor) if actor else "", content_hash(content))
+def repeat_key(space: str, kind: str, actor: str | None, logical_key: str | None, content: str) -> RepeatKey:
+    """What two memories have in common of which one repeats the other: space, type, actor and what they say.
+
+    The same words under another logical key are another claim: "yes" to mail is not "yes" to calls.
+    """
+    return (space, kind, (slug(actor) or actor) if actor else "", logical_key or "", content_hash(content))
 
 
 def may_repeat(memory: Memory) -> bool:
@@ -61,7 +64,8 @@ def decide_dedupe(state: GraphState, now: datetime) -> Decision:
     groups: dict[RepeatKey, list[Memory]] = defaultdict(list)
     for _, memory in sorted(state.memories.items()):
         if may_repeat(memory):
-            groups[repeat_key(memory.space.key, memory.type, memory.actor, memory.content)].append(memory)
+            key = repeat_key(memory.space.key, memory.type, memory.actor, memory.logical_key, memory.content)
+            groups[key].append(memory)
     events: list[Mapping[str, object]] = []
     for group in groups.values():
         if len(group) > 1:
@@ -79,12 +83,16 @@ def _keep_one(draft: Draft, group: Sequence[Memory]) -> list[Mapping[str, object
         mention_count=sum(memory.mention_count for memory in group),
         importance=max(memory.importance for memory in group),
         entities=united_entities([kept, *others]),
+        expires_at=latest_end(group),
         claims_content=any(memory.claims_content for memory in group),
         version=kept.version + 1,
     )
     draft.put(united)
     draft.take_claims(united, also_from=None)
-    return [effect(memory, "archived", "dedupe", kept=kept.uid) for memory in others]
+    return [
+        *(effect(memory, "archived", "dedupe", kept=kept.uid) for memory in others),
+        effect(united, "reinforced", "dedupe", mentions=united.mention_count),
+    ]
 
 
 def plan_folds(

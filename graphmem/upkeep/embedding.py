@@ -58,7 +58,7 @@ class PendingEmbedding:
                 break
         run.counts["pending"] = self._connection.fetch("memories.pending_count", space=run.space)[0]["pending"]
         if run.dry_run:
-            run.counts["embedded"] = run.counts["pending"]
+            run.counts["embedded"], run.counts["pending"] = run.counts["pending"], 0
 
     def _waiting(self, space_key: str) -> list[Row]:
         return [dict(row) for row in self._connection.fetch("memories.pending", space=space_key, limit=BATCH)]

@@ -52,7 +52,10 @@ class Expiry:
     def run(self, run: Run) -> None:
         """One pass."""
         self._sweep.run(EXPIRY, run)
-        if not run.dry_run and not run.space:
+        if run.dry_run and not run.space:
+            rows = self._connection.fetch("service.count_old_idempotency_keys", now=self._clock.now())
+            run.counts["retry_keys_forgotten"] = min(rows[0]["old"], _FORGOTTEN_AT_ONCE)
+        elif not run.space:
             rows = self._connection.run(
                 "service.forget_idempotency_keys", now=self._clock.now(), limit=_FORGOTTEN_AT_ONCE
             )

@@ -42,8 +42,7 @@ def decide_gathering(state: GraphState, *, gathering: Gathering, now: datetime, 
     versions = {member.key: member.version for member in gathering.members}
     members = [state.memories[key] for key in versions if key in state.memories]
     if len(members) < len(versions) or any(
-        memory.status is not Status.ACTIVE or memory.pinned or memory.version != versions[memory.key]
-        for memory in members
+        not may_be_gathered(memory) or memory.version != versions[memory.key] for memory in members
     ):
         return draft.decision()
     made = _made(gathering, members, now, has_vectors=has_vectors)
@@ -61,6 +60,17 @@ def decide_gathering(state: GraphState, *, gathering: Gathering, now: datetime, 
     )
 
 
+def may_be_gathered(memory: Memory) -> bool:
+    """Whether another memory can say all that one says: it has no end and no key of its own, and is not pinned."""
+    return (
+        memory.status is Status.ACTIVE
+        and not memory.pinned
+        and memory.expires_at is None
+        and memory.valid_until is None
+        and memory.logical_key is None
+    )
+
+
 def united_entities(memories: Iterable[Memory]) -> tuple[EntityRef, ...]:
     """The entities of several memories, at most as many as one may have."""
     refs: dict[str, EntityRef] = {}
@@ -68,6 +78,13 @@ def united_entities(memories: Iterable[Memory]) -> tuple[EntityRef, ...]:
         for ref in memory.entities:
             refs.setdefault(ref.key, ref)
     return tuple(sorted(list(refs.values())[: _WRITE.entities_max]))
+
+
+def latest_end(memories: Iterable[Memory]) -> datetime | None:
+    """When the last of several memories goes quiet; never, if one of them never does."""
+    ends = [memory.expires_at for memory in memories]
+    known = [end for end in ends if end]
+    return max(known) if known and len(known) == len(ends) else None
 
 
 def united_tags(memories: Iterable[Memory]) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from graphmem.model.memory import Memory, Status
 from graphmem.model.state import Decision, GraphState, Selection
 from graphmem.model.tending import Inspected
 from graphmem.model.tokens import memory_tokens
-from graphmem.ports import Clock
+from graphmem.ports import Clock, IdSource
 from graphmem.store.inspection import Inspection
 
 BATCH = 500
@@ -46,12 +46,18 @@ def findings(inspected: Inspected, unclaimed: frozenset[str], now: datetime) -> 
     return frozenset(found)
 
 
-def decide_repair(state: GraphState, *, found: Mapping[str, frozenset[Finding]], now: datetime) -> Decision:
-    """Mend what was found wrong with memories. Nothing comes back that was quiet; pinned ones keep their status."""
+def decide_repair(
+    state: GraphState, *, found: Mapping[str, frozenset[Finding]], versions: Mapping[str, int], now: datetime
+) -> Decision:
+    """Mend what was found wrong with memories, unless they changed since.
+
+    Nothing comes back that was quiet; pinned ones keep their status.
+    """
     draft = Draft(before=state, now=now)
     events: list[Mapping[str, object]] = []
     for key, wrong in sorted(found.items()):
-        if memory := draft.memories.get(key):
+        memory = draft.memories.get(key)
+        if memory and memory.version == versions.get(key):
             events += [effect(memory, "repaired", finding) for finding in _repair(draft, memory, wrong)]
     return draft.decision(events=events)
 
@@ -75,17 +81,17 @@ def _repair(draft: Draft, memory: Memory, wrong: frozenset[Finding]) -> list[Fin
 class Integrity:
     """Inspects every memory, and what has lost its memory."""
 
-    def __init__(self, inspection: Inspection, *, gateway: Gateway, clock: Clock) -> None:
+    def __init__(self, inspection: Inspection, *, gateway: Gateway, clock: Clock, ids: IdSource) -> None:
         self._inspection = inspection
         self._gateway = gateway
         self._clock = clock
+        self._ids = ids
 
     def run(self, run: Run) -> None:
         """One pass: counts what was found, with examples; with ``repair`` it is mended."""
         run.counts.update(dict.fromkeys((*Finding, "claims_without_memory", "edges_across_spaces"), 0))
         run.counts["inspected"] = 0
-        is_repair = run.repair and not run.dry_run
-        self._leftovers(run, is_repair=is_repair)
+        self._leftovers(run)
         now = self._clock.now()
         after = ""
         while not run.must_stop():
@@ -93,9 +99,9 @@ class Integrity:
             if not page:
                 return
             after = page[-1].memory.key
-            self._page(page, run, now, is_repair=is_repair)
+            self._page(page, run, now)
 
-    def _page(self, page: Sequence[Inspected], run: Run, now: datetime, *, is_repair: bool) -> None:
+    def _page(self, page: Sequence[Inspected], run: Run, now: datetime) -> None:
         current = [each.memory for each in page if each.memory.is_current(now)]
         unclaimed = self._inspection.unclaimed(claims_of(current))
         found = {each.memory.key: wrong for each in page if (wrong := findings(each, unclaimed, now))}
@@ -104,23 +110,25 @@ class Integrity:
         for key, wrong in found.items():
             for finding in wrong:
                 run.note_example(finding, key)
-        if found and is_repair:
+        if found and run.repair:
+            versions = {each.memory.key: each.memory.version for each in page}
             claims = claims_of(each.memory for each in page if Finding.WITHOUT_CLAIM in found.get(each.memory.key, ()))
             self._gateway.keep(
                 Selection(memories=frozenset(found), claims=claims),
-                partial(decide_repair, found=found, now=now),
+                partial(decide_repair, found=found, versions=versions, now=now),
                 run=run,
             )
 
-    def _leftovers(self, run: Run, *, is_repair: bool) -> None:
+    def _leftovers(self, run: Run) -> None:
         """Claims whose memory is gone, and edges that somebody drew from one space into another."""
-        for name, keys in (
-            ("claims_without_memory", self._inspection.empty_claims(run.space)),
-            ("edges_across_spaces", self._inspection.crossing_edges(run.space)),
-        ):
+        claims = self._inspection.empty_claims(run.space)
+        edges = self._inspection.crossing_edges(run.space)
+        for name, keys in (("claims_without_memory", claims), ("edges_across_spaces", edges)):
             run.counts[name] = len(keys)
             for key in keys:
                 run.note_example(name, key)
-        if is_repair:
+        if run.repair and run.dry_run:
+            run.counts["repaired"] += len(claims) + len(edges)
+        elif run.repair:
             run.counts["repaired"] += self._inspection.remove_empty_claims(run.space)
-            run.counts["repaired"] += self._inspection.remove_crossing_edges(run.space)
+            run.counts["repaired"] += self._inspection.remove_crossing_edges(run, ids=self._ids, now=self._clock.now())

@@ -7,7 +7,7 @@ the new one, a second run gives vectors to what was written meanwhile, and remov
 import time
 from collections.abc import Sequence
 
-from graphmem.errors import ModelUnavailable
+from graphmem.errors import ModelUnavailable, StoreUnavailable
 from graphmem.gateway.indexing import texts_to_embed
 from graphmem.model.job import Run
 from graphmem.model.memory import Memory
@@ -19,7 +19,6 @@ from graphmem.store.vectors import Vectors, VectorSlot, vector_state
 REEMBED = "reembed"
 BATCH = 100
 _FAILURES_MAX = 3  # refused texts in one batch, before the model counts as silent
-_ONLINE_SECONDS = 600.0
 
 
 class Reembedding:
@@ -46,10 +45,14 @@ class Reembedding:
         refused = self._embed(run)
         if run.was_cut:
             return
-        self._wait_online()
+        self._wait_online(run)
+        if run.must_stop():
+            return
         if not is_switched:
             self._vectors.switch(name)
             run.counts["switched"] = 1
+        elif other := vector_state(self._connection).next_embedder:
+            run.note_degraded(f"the vectors of {other} are being built: nothing was removed")
         else:
             run.counts["vectors_removed"] = self._vectors.finish(name)
         if refused:
@@ -96,15 +99,14 @@ class Reembedding:
                         raise silent from None
             return made
 
-    def _wait_online(self) -> None:
-        """Wait until the new index can be searched.
+    def _wait_online(self, run: Run) -> None:
+        """Wait until the new index can be searched, or the run must stop.
 
         Raises:
-            ModelUnavailable: it is not ready in time; the next run goes on.
+            StoreUnavailable: it cannot be filled.
         """
-        deadline = time.monotonic() + _ONLINE_SECONDS
-        while self._vectors.not_online():
-            if time.monotonic() > deadline:
-                message = "The new vector index is still being filled: run the job again later."
-                raise ModelUnavailable(message)
+        while (states := self._vectors.not_online()) and not run.must_stop():
+            if "FAILED" in states.values():
+                message = f"The index {', '.join(sorted(states))} cannot be filled; the log of Neo4j says why."
+                raise StoreUnavailable(message)
             time.sleep(0.2)

@@ -3,15 +3,17 @@
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from typing import NoReturn
 
-from graphmem.errors import Conflict, GraphmemError, NotFound, StoreUnavailable
+from graphmem.errors import Conflict, GraphmemError, InvalidInput, NotFound, StoreUnavailable
 from graphmem.model.job import JobState, Run, RunRecord, RunStatus
 from graphmem.ports import Clock, IdSource
 from graphmem.store.connection import Connection
 from graphmem.store.job_runs import JobRuns
-from graphmem.store.leases import Heartbeat, release_lease, take_lease
+from graphmem.store.leases import Heartbeat, lease_holder, release_lease, take_lease
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +28,8 @@ class Job:
     does: str
     function: Callable[[Run], None]
     budget_seconds: float = 300.0
+    spans_spaces: bool = False  # it works on all of them together, never on one
+    by_command_only: bool = False  # a service that is on must not do it to itself
 
 
 class JobRunner:
@@ -87,26 +91,61 @@ class JobRunner:
     ) -> RunRecord:
         """Run a job under its lease and record it; an error is recorded, not raised. ``watch`` is shown how far it is.
 
+        A run in one space has a lease of its own, so it never keeps the job from the other spaces.
+
         Raises:
             NotFound: there is no such job.
-            Conflict: it is running already; the message says who runs it.
+            InvalidInput: it works on all spaces together, and one was named.
+            Conflict: it is running already; the message says who runs it. Or this process is about to end.
         """
         job = self.named(name)
-        lease, holder = f"job:{name}", f"{self._holder}:{self._ids.new('lease')}"
+        if space_key and job.spans_spaces:
+            raise InvalidInput({"space": ["This job works on all spaces together: leave it out."]})
+        with self._leased(job, space_key) as (lease, holder):
+            run = Run(
+                uid=self._ids.new("run"), job=name, dry_run=dry_run, space=space_key, by_hand=by_hand, repair=repair
+            )
+            return self._watched(job, run, lease, holder, watch)
+
+    def run_once(self, name: str, slot: int) -> RunRecord | None:
+        """Run a job for one time of its schedule, in one of all processes; None when another one had it.
+
+        ``slot`` is the number of that time; numbers grow.
+
+        Raises:
+            NotFound, Conflict: see run.
+        """
+        job = self.named(name)
+        with self._leased(job, "") as (lease, holder):
+            if not self._runs.claim_slot(name, slot):
+                return None
+            return self._watched(job, Run(uid=self._ids.new("run"), job=name), lease, holder, None)
+
+    @contextmanager
+    def _leased(self, job: Job, space_key: str) -> Iterator[tuple[str, str]]:
+        """Hold the lease of a job, or of a job in one space; yields its name and us, its holder."""
+        if self._stopping.is_set():
+            message = "This process is about to end."
+            raise Conflict(message)
+        everywhere, holder = f"job:{job.name}", f"{self._holder}:{self._ids.new('lease')}"
+        if space_key and (other := lease_holder(self._connection, everywhere, clock=self._clock)):
+            self._refuse(job, other)
+        lease = f"{everywhere}|{space_key}" if space_key else everywhere
         taken = take_lease(self._connection, lease, holder=holder, clock=self._clock, seconds=self._lease_seconds)
         if not taken.is_ours:
-            msg = f"The job {name} is running already, in the process {taken.holder}."
-            raise Conflict(msg)
+            self._refuse(job, taken.holder)
+        try:
+            yield lease, holder
+        finally:
+            self._release(lease, holder)
+
+    def _refuse(self, job: Job, holder: str) -> NoReturn:
+        msg = f"The job {job.name} is running already, in the process {holder}."
+        raise Conflict(msg)
+
+    def _watched(self, job: Job, run: Run, lease: str, holder: str, watch: Callable[[Run], None] | None) -> RunRecord:
+        """Run a job while its lease is renewed; it must stop when its time is up, or the lease is lost."""
         deadline = time.monotonic() + job.budget_seconds
-        run = Run(
-            uid=self._ids.new("run"),
-            job=name,
-            dry_run=dry_run,
-            space=space_key,
-            by_hand=by_hand,
-            repair=repair,
-            is_over=lambda: self._stopping.is_set() or beat.is_lost or time.monotonic() > deadline,
-        )
         beat = Heartbeat(
             self._connection,
             lease,
@@ -116,22 +155,9 @@ class JobRunner:
             on_beat=lambda: self._runs.note(run),
             watch=(lambda: watch(run)) if watch else None,
         )
-        try:
-            with beat:
-                return self._recorded(job, run, holder)
-        finally:
-            self._release(lease, holder)
-
-    def run_once(self, name: str, slot: int) -> RunRecord | None:
-        """Run a job for one time of its schedule, in one of all processes; None when another one has it.
-
-        ``slot`` is the number of that time; numbers grow.
-
-        Raises:
-            NotFound, Conflict: see run.
-        """
-        self.named(name)
-        return self.run(name) if self._runs.claim_slot(name, slot) else None
+        run.is_over = lambda: self._stopping.is_set() or beat.is_lost or time.monotonic() > deadline
+        with beat:
+            return self._recorded(job, run, holder)
 
     def note_missed(self, name: str) -> None:
         """Record that the time of a job came while no process could begin it."""

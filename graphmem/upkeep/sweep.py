@@ -13,6 +13,7 @@ from graphmem.model.state import Decision, GraphState, Selection
 from graphmem.ports import Clock
 from graphmem.store.connection import Connection
 from graphmem.store.spaces import SpacePolicies
+from graphmem.store.upkeep import Upkeep
 
 BATCH = 500
 
@@ -44,8 +45,11 @@ class Part:
 class Sweep:
     """Goes through spaces with a rule."""
 
-    def __init__(self, connection: Connection, *, gateway: Gateway, clock: Clock, policies: SpacePolicies) -> None:
+    def __init__(
+        self, connection: Connection, upkeep: Upkeep, *, gateway: Gateway, clock: Clock, policies: SpacePolicies
+    ) -> None:
         self._connection = connection
+        self._upkeep = upkeep
         self._gateway = gateway
         self._clock = clock
         self._policies = policies
@@ -68,7 +72,8 @@ class Sweep:
             return
         own = self._policies.spaces_with_overrides()
         yield Part(policy=self._policies.base.upkeep, other_than=own)
-        for space in own:
+        below = {persona for space in own for persona in self._upkeep.personas(space)}
+        for space in sorted({*own, *below}):
             yield Part(policy=self._policies.of(space_from_key(space)).upkeep, space=space)
 
     def _run_part(self, rule: Rule, part: Part, run: Run, now: datetime) -> None:
@@ -84,11 +89,10 @@ class Sweep:
             )
             if not rows:
                 return
-            keys = [row["key"] for row in rows]
-            found = frozenset(keys)
+            after = rows[-1]["key"]
+            found = frozenset(row["key"] for row in rows) - run.gone
             self._gateway.keep(
                 Selection(memories=found, corrections=found if rule.with_corrections else frozenset()),
                 lambda state: rule.decide(state, part.policy, now),
                 run=run,
             )
-            after = keys[-1]

@@ -10,15 +10,16 @@ from graphmem.gateway.draft import Draft
 from graphmem.gateway.tracing import effect
 from graphmem.model.edge import EdgeType
 from graphmem.model.entity import slug
-from graphmem.model.memory import Memory, Status
+from graphmem.model.memory import Authority, Memory, Status
 from graphmem.model.policy import WritePolicy
 from graphmem.model.state import Decision, GraphState
 from graphmem.text.claims import claim_words
 from graphmem.text.normalise import shorten
 from graphmem.upkeep.curator import is_seeded, may_repeat
-from graphmem.upkeep.gathering import united_entities, united_tags
+from graphmem.upkeep.gathering import latest_end, united_entities, united_tags
 
 RULES = "rules"
+_VERIFIED = frozenset({Authority.SYSTEM_IMPOSED, Authority.TOOL_VERIFIED})
 _WRITE = WritePolicy()
 
 
@@ -42,16 +43,31 @@ class Verdict:
 
 
 def make_the_same_claim(one: Memory, other: Memory) -> bool:
-    """Whether two memories say the same in nearly the same words, by one actor, about the same, for the same time."""
+    """Whether two memories say the same in nearly the same words, of the same, for the same time."""
+    return (
+        speak_of_the_same(one, other)
+        and [ref.key for ref in one.entities] == [ref.key for ref in other.entities]
+        and (one.valid_from, one.valid_until) == (other.valid_from, other.valid_until)
+        and claim_words(one.content) == claim_words(other.content)
+    )
+
+
+def speak_of_the_same(one: Memory, other: Memory) -> bool:
+    """Whether one of two memories may stand for the other: one space, type, speaker and key, and no other entities."""
     keys = [{ref.key for ref in memory.entities} for memory in (one, other)]
     return (
         one.space == other.space
         and one.type is other.type
         and slug(one.actor or "") == slug(other.actor or "")
-        and (keys[0] == keys[1] or not all(keys))
-        and (one.valid_from, one.valid_until) == (other.valid_from, other.valid_until)
-        and claim_words(one.content) == claim_words(other.content)
+        and one.logical_key == other.logical_key
+        and (keys[0] == keys[1] or bool(keys[0] & keys[1]))
     )
+
+
+def may_give_way(memory: Memory, to: Memory) -> bool:
+    """Whether a memory may be put away for another: what a user wrote or a tool verified only for what is as strong."""
+    order = list(Authority)  # strongest first
+    return order.index(to.authority) <= order.index(memory.authority) and (is_seeded(to) or not is_seeded(memory))
 
 
 def verdicts_by_rules(pairs: Iterable[tuple[str, str]], memories: Mapping[str, Memory]) -> list[Verdict]:
@@ -92,35 +108,45 @@ def decide_verdicts(
     draft = Draft(before=state, now=now)
     events: list[Mapping[str, object]] = []
     changed: set[str] = set()
+    allowed = [verdict for verdict in verdicts if _is_allowed(verdict, state, versions)]
     merged: dict[str, list[Verdict]] = defaultdict(list)
-    for verdict in verdicts:
+    for verdict in allowed:
         if verdict.kind is VerdictKind.MERGE:
             merged[verdict.key].append(verdict)
-
-    def is_free(key: str | None) -> bool:
-        memory = state.memories.get(key or "")
-        return (
-            memory is not None
-            and memory.status is Status.ACTIVE
-            and not memory.pinned
-            and memory.version == versions.get(memory.key)
-            and memory.key not in changed
-        )
-
     for key, group in sorted(merged.items()):
-        others = [verdict for verdict in group if is_free(verdict.other) and verdict.other != key]
-        if is_free(key) and others:
-            changed |= {key, *(verdict.other or "" for verdict in others)}
-            events += _merge(draft, key, others, embedded)
-    for verdict in verdicts:
-        if verdict.kind is VerdictKind.UPDATE and is_free(verdict.key) and is_free(verdict.other):
-            changed |= {verdict.key, verdict.other or ""}
-            events += _update(draft, verdict)
-        elif verdict.kind is VerdictKind.INVALIDATE and is_free(verdict.key):
-            changed.add(verdict.key)
-            memory = draft.set_status(draft.memories[verdict.key], Status.ARCHIVED, "invalidated")
-            events.append(effect(memory, "archived", "invalidated", by=verdict.by))
+        free = [verdict for verdict in group if not changed & {key, verdict.other}]
+        if free:
+            changed |= {key, *(verdict.other or "" for verdict in free)}
+            events += _merge(draft, key, free, embedded)
+    for verdict in allowed:
+        if verdict.kind is VerdictKind.MERGE or changed & {verdict.key, verdict.other}:
+            continue
+        changed |= {verdict.key, verdict.other or ""}
+        carry_out = _update if verdict.kind is VerdictKind.UPDATE else _invalidate
+        events += carry_out(draft, verdict)
     return draft.decision(events=events)
+
+
+def _is_allowed(verdict: Verdict, state: GraphState, versions: Mapping[str, int]) -> bool:
+    """Whether a verdict may be carried out on what is there now."""
+    memory, other = state.memories.get(verdict.key), state.memories.get(verdict.other or "")
+    named = [memory] if verdict.kind is VerdictKind.INVALIDATE else [memory, other]
+    if memory is None or any(each is None or not _is_free(each, versions) for each in named):
+        return False
+    if verdict.kind is VerdictKind.INVALIDATE or other is None:
+        return not is_seeded(memory) and memory.authority not in _VERIFIED
+    if not (speak_of_the_same(other, memory) and may_give_way(other, memory)) or other.key == memory.key:
+        return False
+    return verdict.kind is VerdictKind.MERGE or memory.created_at >= other.created_at
+
+
+def _is_free(memory: Memory, versions: Mapping[str, int]) -> bool:
+    return memory.status is Status.ACTIVE and not memory.pinned and memory.version == versions.get(memory.key)
+
+
+def _invalidate(draft: Draft, verdict: Verdict) -> list[Mapping[str, object]]:
+    memory = draft.set_status(draft.memories[verdict.key], Status.ARCHIVED, "invalidated")
+    return [effect(memory, "archived", "invalidated", by=verdict.by)]
 
 
 def _merge(
@@ -138,6 +164,7 @@ def _merge(
         importance=max(kept.importance, *(other.importance for other in others)),
         entities=united_entities([kept, *others]),
         tags=united_tags([kept, *others]),
+        expires_at=latest_end([kept, *others]),
         claims_content=any(memory.claims_content for memory in (kept, *others)),
         version=kept.version + 1,
     )
@@ -151,12 +178,14 @@ def _merge(
     draft.take_claims(united, also_from=None)
     by = verdicts[0].by
     events: list[Mapping[str, object]] = [effect(other, "merged", "merge", into=kept.uid, by=by) for other in others]
-    if content and content != kept.content:
-        events.append(effect(united, "rewritten", "merge", by=by))
-    return events
+    is_rewritten = content and content != kept.content
+    return [*events, effect(united, "rewritten" if is_rewritten else "reinforced", "merge", by=by)]
 
 
 def _update(draft: Draft, verdict: Verdict) -> list[Mapping[str, object]]:
     newer, older = draft.memories[verdict.key], draft.memories[verdict.other or ""]
     draft.supersede(newer, older)
-    return [effect(older, "superseded", "update", updated_by=newer.uid, by=verdict.by)]
+    return [
+        effect(older, "superseded", "update", updated_by=newer.uid, by=verdict.by),
+        effect(newer, "updated", "update", updates=older.uid, by=verdict.by),
+    ]

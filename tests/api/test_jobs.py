@@ -98,6 +98,15 @@ def test_only_operators_run_a_job_everywhere(api):
     assert 200 == api.with_key(Role.CURATOR, "user:*").post("/v1/jobs/expire/runs", {"space": "user:ada"}).status_code
 
 
+def test_what_works_on_all_spaces_is_for_operators_and_reembed_for_the_command_line(api):
+    operator = api.with_key(Role.ADMIN, "*", tenant=FIRST_TENANT)
+
+    assert 422 == api.post("/v1/jobs/prune_traces/runs", {"space": "user:ada"}).status_code
+    assert 403 == api.post("/v1/jobs/reembed/runs", {"space": "user:ada"}).status_code
+    assert 403 == operator.post("/v1/jobs/reembed/runs", {}).status_code
+    assert 200 == operator.post("/v1/jobs/prune_traces/runs", {"dry_run": True}).status_code
+
+
 def test_a_run_is_seen_only_by_who_may_see_its_space(api):
     uid = api.post("/v1/jobs/expire/runs", {"space": "user:ada"}).get_json()["run"]["uid"]
 

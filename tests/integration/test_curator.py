@@ -53,7 +53,7 @@ def test_repeats_are_put_away_and_todos_are_not(house):
     dry = run(house, "curate_dedupe", dry_run=True)
     wet = run(house, "curate_dedupe")
 
-    assert {"archived": 30, "spaces": 1} == dry.counts == wet.counts
+    assert {"archived": 30, "reinforced": 2, "spaces": 1} == dry.counts == wet.counts
     assert [("active", None, 5), ("archived", "dedupe", 30)] == statuses(house)
     assert "active" == house.graphmem.memories.by_key([seeded.key])[seeded.key].status
     assert [(30,)] == house.rows(
@@ -179,8 +179,19 @@ def test_a_space_that_switches_the_curator_off_is_left_alone(house):
     assert {"spaces": 0} == house.graphmem.runner.run("curate_dedupe", space_key=key(house)).counts
 
 
+def test_spaces_whose_names_begin_alike_are_all_seen_to(house, connection):
+    spaces = ["user:ada", "user:ada/coach", "user:ada1", "user:adam", "user:zoe"]
+    for space in spaces:
+        repeat(house, 2, space=space)
+    keys = [key(house, space) for space in spaces]
+
+    found = [saying.space for saying in house.graphmem.upkeep.sayings(keys)]
+
+    assert sorted(2 * keys) == sorted(found)
+
+
 def test_no_other_space_is_read(house):
     repeat(house, 2)
     repeat(house, 2, space="user:ada/coach")
 
-    assert {"archived": 1, "spaces": 1} == run(house, "curate_dedupe").counts
+    assert {"archived": 1, "reinforced": 1, "spaces": 1} == run(house, "curate_dedupe").counts

@@ -45,7 +45,8 @@ def test_damage_is_reported_with_an_example_and_mended_when_asked(healthy, findi
     record = run(healthy)
     assert {finding: 1} == wrong(record)
     assert 1 == len(record.examples[finding])
-    assert {finding: 1} == wrong(run(healthy, dry_run=True, repair=True))  # a dry run mends nothing
+    assert {finding: 1, "repaired": 1} == wrong(run(healthy, dry_run=True, repair=True))
+    assert {finding: 1} == wrong(run(healthy))  # a dry run mends nothing
 
     assert {finding: 1, "repaired": 1} == wrong(run(healthy, repair=True))
     assert {} == wrong(run(healthy))

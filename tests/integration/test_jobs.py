@@ -3,19 +3,22 @@
 import json
 import threading
 import time
-from datetime import timedelta
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from builders import a_request
 
 from graphmem.adapters.clock import SystemClock
 from graphmem.bootstrap import build
-from graphmem.errors import Conflict, NotFound
+from graphmem.errors import Conflict, InvalidInput, NotFound
 from graphmem.model.job import Run, RunStatus
 from graphmem.model.memory import MemoryType
 from graphmem.model.space import space_from_key
 from graphmem.store.leases import release_lease, take_lease
 from graphmem.upkeep.runs import Job, JobRunner
+from jobs.process import missed_today
+from jobs.schedule import SCHEDULE
 
 
 def space_key(house):
@@ -150,8 +153,12 @@ def test_two_processes_that_fire_together_run_a_job_once(house):
     slot = house.graphmem.connection.run_statement("MATCH (j:Job {name: 'twice'}) RETURN j.slot AS slot")
     slot = (slot[0]["slot"] if slot else 0) + 1
 
+    def try_once(runner, number):
+        with suppress(Conflict):  # the other one is at it
+            runner.run_once("twice", number)
+
     def fire(number):
-        threads = [threading.Thread(target=runner.run_once, args=("twice", number)) for runner in runners]
+        threads = [threading.Thread(target=try_once, args=(runner, number)) for runner in runners]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -206,9 +213,16 @@ def test_the_lease_of_a_process_that_died_is_taken_over_and_its_run_marked(house
 
 def test_a_stop_ends_the_present_batch_and_the_next_run_goes_on(house):
     house.write(*[a_request(f"M{number}.", expires_at=house.clock.now()) for number in range(3)])
-    house.graphmem.runner.stop()
+    sweep = house.graphmem.runner.named("expire").function
 
-    assert RunStatus.PARTIAL == house.graphmem.runner.run("expire", space_key=space_key(house)).status
+    def stop_first(run):
+        runner.stop()
+        sweep(run)
+
+    runner = a_runner(house, stop_first, name="stopped")
+    assert RunStatus.PARTIAL == runner.run("stopped", space_key=space_key(house)).status
+    with pytest.raises(Conflict, match="about to end"):
+        runner.run("stopped")
     fresh = build(house.graphmem.settings, house.graphmem.connection, clock=house.clock, embedder=house.embedder)
     record = fresh.runner.run("expire", space_key=space_key(house))
     assert (RunStatus.SUCCEEDED, 3) == (record.status, record.counts["archived"])
@@ -223,6 +237,78 @@ def test_a_run_whose_time_is_up_ends_and_says_so(house):
     )
 
     assert (RunStatus.PARTIAL, {"spaces": 0}) == (record.status, record.counts)
+
+
+def test_a_run_in_one_space_does_not_keep_the_job_from_the_others(house):
+    inside = threading.Event()
+    leave = threading.Event()
+
+    def wait(run):
+        if run.space:
+            inside.set()
+            leave.wait(10)
+
+    runner = a_runner(house, wait, name="apart")
+    thread = threading.Thread(target=runner.run, args=("apart",), kwargs={"space_key": space_key(house)})
+    thread.start()
+    inside.wait(10)
+    try:
+        assert RunStatus.SUCCEEDED == runner.run("apart").status
+        with pytest.raises(Conflict):
+            runner.run("apart", space_key=space_key(house))
+    finally:
+        leave.set()
+        thread.join()
+    assert RunStatus.SUCCEEDED == house.graphmem.runs.newest("apart", limit=2)[0].status
+
+
+def test_a_job_that_works_on_all_spaces_takes_none(house):
+    with pytest.raises(InvalidInput, match="space"):
+        house.graphmem.runner.run("prune_traces", space_key=space_key(house))
+
+
+def test_a_persona_has_the_policy_of_its_owner(house):
+    house.write(
+        a_request("Trivia.", importance=10, space="user:ada/coach"),
+        a_request("Trivia.", importance=10, space="user:bob"),
+    )
+    house.clock.advance(days=100)
+    house.graphmem.policies.save(space_from_key(space_key(house)), {"upkeep.archive.enabled": True})
+
+    house.graphmem.runner.run("archive")
+
+    assert [("archived",), ("active",)] == house.rows(
+        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN m.status ORDER BY m.space"
+    )
+    house.graphmem.policies.save(space_from_key(space_key(house)), {})
+
+
+@pytest.mark.parametrize("confidence", [0.4, 0.9])
+def test_what_is_believed_after_all_does_not_expire(house, confidence):
+    house.clock.advance(microseconds=123_456)  # times are kept in milliseconds where they are indexed
+    house.write(a_request("Maybe.", confidence=0.3), a_request("Perhaps.", confidence=0.3, uid="p"))
+    house.write(a_request("Maybe."))
+    house.write(a_request("Perhaps.", confidence=confidence, uid="p"))
+    house.clock.advance(days=31)
+
+    assert {"spaces": 0} == house.graphmem.runner.run("expire", space_key=space_key(house)).counts
+
+
+def test_a_daily_job_that_was_missed_today_is_caught_up_once(house):
+    runner, runs = house.graphmem.runner, house.graphmem.runs
+    now = datetime.now(UTC)
+    daily = [job for job in SCHEDULE if job.is_daily]
+    for job in daily:
+        runs.claim_slot(job.name, job.slot(now) - 1)
+        house.graphmem.connection.run_statement(
+            "MATCH (j:Job {name: $name}) SET j.slot = $slot", name=job.name, slot=job.slot(now) - 1
+        )
+    evening = now.replace(hour=23, minute=59)
+
+    assert {job.name for job in daily} == {job.name for job in missed_today(runner, evening)}
+    assert [] == missed_today(runner, now.replace(hour=0, minute=1))
+    runs.claim_slot("archive", next(job for job in daily if job.name == "archive").slot(now))
+    assert "archive" not in {job.name for job in missed_today(runner, evening)}
 
 
 def test_a_missed_run_is_recorded_and_leaves_the_one_that_is_on_alone(house):

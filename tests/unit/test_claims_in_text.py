@@ -39,8 +39,8 @@ def test_other_claims_have_other_words(one, other):
     ("text", "family", "value"),
     [
         ("John lives in Rome.", "residence", "rome"),
-        ("John has moved to Paris since then", "residence", "paris"),
-        ("John moved to Paris with Ann", "residence", "paris"),
+        ("John moved to the backend team", None, None),
+        ("John lives in Paris with Ann", "residence", "paris"),
         ("Ada works for Acme because of Bob", "employer", "acme"),
         ("Ada works at night", None, None),
         ("Ada works as a nurse", "occupation", "nurse"),

@@ -15,7 +15,7 @@ from graphmem.gateway.claims import claims_of
 from graphmem.model.edge import EdgeType, LineageType
 from graphmem.model.entity import EntityRef
 from graphmem.model.entity_change import EntityState
-from graphmem.model.memory import Status
+from graphmem.model.memory import Authority, Status
 from graphmem.model.policy import ConsolidatePolicy
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.state import GraphState
@@ -116,7 +116,7 @@ def test_what_differs_in_who_when_or_whom_stays(change):
 
 def test_merging_supersedes_with_lineage_and_keeps_the_best_of_both():
     old = a_fact(1, "Ada likes tea.", importance=80, tags=("drink",), mention_count=3, entities=(JOHN,))
-    new = a_fact(2, "Ada likes the tea.", tags=("hot",))
+    new = a_fact(2, "Ada likes the tea.", tags=("hot",), entities=(JOHN,))
 
     decision = carried_out([Verdict(kind=VerdictKind.MERGE, key=new.key, other=old.key)], old, new)
 
@@ -129,8 +129,8 @@ def test_merging_supersedes_with_lineage_and_keeps_the_best_of_both():
     kept = after[new.key]
     assert (80, ("hot", "drink"), 4, (JOHN,)) == (kept.importance, kept.tags, kept.mention_count, kept.entities)
     assert [(EdgeType.UPDATES, "m-1", "merge")] == [(edge.type, edge.to_uid, edge.reason) for _, edge in decision.edges]
-    assert [{"into": "m-2", "by": "rules", "reason": "merge"}] == [
-        {name: event[name] for name in ("into", "by", "reason")} for event in decision.events
+    assert [("m-1", "merged", "merge", "rules"), ("m-2", "reinforced", "merge", "rules")] == [
+        tuple(event[name] for name in ("uid", "outcome", "reason", "by")) for event in decision.events
     ]
 
 
@@ -164,6 +164,40 @@ def test_a_model_may_rewrite_update_and_invalidate():
         (after[key].status, after[key].status_reason) for key in (c.key, e.key)
     ]
     assert {"model m"} == {event["by"] for event in decision.events}
+
+
+@pytest.mark.parametrize("kind", [VerdictKind.MERGE, VerdictKind.UPDATE])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"actor": "Bob"},
+        {"entities": (JOHN,)},
+        {"logical_key": "k"},
+        {"source": Source()},
+        {"authority": Authority.TOOL_VERIFIED},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_a_model_cannot_put_away_what_somebody_else_said_or_what_is_stronger(kind, change):
+    old, new = a_fact(1, "I moved to Rome.", **change), a_fact(2, "I moved to Rome!")
+
+    assert carried_out([Verdict(kind=kind, key=new.key, other=old.key, by="model m")], old, new).is_empty
+
+
+def test_a_model_cannot_let_an_older_memory_replace_a_newer_one_or_invalidate_what_a_user_wrote():
+    old, new, seeded = a_fact(1, "One."), a_fact(2, "Two."), a_fact(3, "Three.", source=Source())
+    verdicts = [
+        Verdict(kind=VerdictKind.UPDATE, key=old.key, other=new.key),
+        Verdict(kind=VerdictKind.INVALIDATE, key=seeded.key),
+    ]
+
+    assert carried_out(verdicts, old, new, seeded).is_empty
+
+
+def test_words_of_a_model_do_not_replace_a_text_that_it_did_not_see_whole():
+    answer = an_answer({"action": "MERGE", "id": 0, "other": 1, "content": "Short."})
+
+    assert None is Asker(model=ScriptedModel(answer)).verdicts([a_fact(1, "x" * 1001)], [a_fact(2, "Two.")])[0].content
 
 
 def test_a_memory_is_in_one_verdict_only():

@@ -45,6 +45,9 @@ def test_other_values_of_one_family_of_one_entity_disagree_and_the_reason_names_
         ("John lives in Rome.", "John works for Acme."),
         ("John lives in Rome.", "Ann lives in Paris with John."),
         ("The weather is nice.", "The weather is bad."),
+        ("John lives in Rome.", "John's mother lives in Paris."),
+        ("John's name is John Doe.", "John's dog's name is Rex."),
+        ("John's age is 40.", "John's daughter's age is 7."),
     ],
 )
 def test_what_does_not_disagree(one, other):
@@ -70,6 +73,17 @@ def test_other_times_do_not_disagree():
             said(2, "John lives in Paris.", valid_from=march),
         )
     )
+
+
+def test_an_attribute_and_a_polarity_of_the_entity_itself_disagree():
+    assert 1 == len(pairs(said(1, "John's age is 40."), said(2, "John's age is 41.")))
+    assert 1 == len(pairs(said(1, "John is allergic to nuts."), said(2, "John is not allergic to nuts.")))
+
+
+def test_many_that_agree_are_compared_once():
+    agreeing = [said(i, "John lives in Rome.") for i in range(200)]
+
+    assert [("s|m-200", "s|m-199")] == pairs(*agreeing, said(200, "John lives in Paris."))
 
 
 def test_many_values_of_one_family_are_bounded():

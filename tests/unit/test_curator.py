@@ -61,13 +61,14 @@ def test_a_space_that_was_never_curated_is_due():
 def test_of_repeats_the_newest_stays_and_counts_all_mentions():
     decision = decide_dedupe(state_of(*[an_extracted(i, mention_count=2) for i in range(30)]), NOW)
 
-    assert 29 == len(decision.events)
+    assert 29 == len([event for event in decision.events if event["outcome"] == "archived"])
     (kept,) = [memory for memory in decision.changed if memory.status is Status.ACTIVE]
     assert ("m-29", 60) == (kept.uid, kept.mention_count)
     assert {(Status.ARCHIVED, "dedupe")} == {
         (memory.status, memory.status_reason) for memory in decision.changed if memory.uid != "m-29"
     }
-    assert {"m-29"} == {event["kept"] for event in decision.events}
+    assert {"m-29"} == {event["kept"] for event in decision.events if event["outcome"] == "archived"}
+    assert ("m-29", "reinforced", "dedupe") == tuple(decision.events[-1][name] for name in ("uid", "outcome", "reason"))
 
 
 def test_a_seeded_memory_stays_though_it_is_older():
@@ -75,7 +76,7 @@ def test_a_seeded_memory_stays_though_it_is_older():
 
     decision = decide_dedupe(state_of(seeded, an_extracted(1)), NOW)
 
-    assert ["m-1"] == [event["uid"] for event in decision.events]
+    assert ["m-1"] == [event["uid"] for event in decision.events if event["outcome"] == "archived"]
 
 
 def test_contents_are_compared_in_their_normal_form():
@@ -83,7 +84,7 @@ def test_contents_are_compared_in_their_normal_form():
         state_of(an_extracted(1, "John likes chess"), an_extracted(2, "  JOHN likes, chess!")), NOW
     )
 
-    assert ["m-1"] == [event["uid"] for event in decision.events]
+    assert ["m-1"] == [event["uid"] for event in decision.events if event["outcome"] == "archived"]
 
 
 @pytest.mark.parametrize(
@@ -95,8 +96,9 @@ def test_contents_are_compared_in_their_normal_form():
         {"pinned": True},
         {"status": Status.SUPERSEDED},
         {"context_built": True},
+        {"logical_key": "another"},
     ],
-    ids=["other words", "other type", "other actor", "pinned", "not active", "a turn"],
+    ids=["other words", "other type", "other actor", "pinned", "not active", "a turn", "other key"],
 )
 def test_what_is_no_repeat_stays(other):
     assert decide_dedupe(state_of(an_extracted(1), an_extracted(2, **other)), NOW).is_empty
@@ -124,6 +126,16 @@ def test_the_one_that_stays_takes_the_best_of_all_and_the_claim():
     (kept,) = [memory for memory in decision.changed if memory.uid == "m-2"]
     assert (80, (JOHN,)) == (kept.importance, kept.entities)
     assert {claim: kept.key} == decision.claims
+
+
+def test_the_one_that_stays_lives_as_long_as_the_longest():
+    soon, late = NOW + timedelta(days=1), NOW + timedelta(days=9)
+
+    def kept(*ends):
+        group = [an_extracted(i, expires_at=end) for i, end in enumerate(ends)]
+        return next(m.expires_at for m in decide_dedupe(state_of(*group), NOW).changed if m.status is Status.ACTIVE)
+
+    assert (late, None) == (kept(late, soon), kept(None, soon))
 
 
 def test_a_claim_that_a_pinned_memory_holds_is_not_taken():
@@ -202,7 +214,17 @@ def test_folding_makes_one_memory_archives_its_members_and_draws_the_lineage():
     ]
 
 
-@pytest.mark.parametrize("change", [{"version": 2}, {"status": Status.RETRACTED}, {"pinned": True}])
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"version": 2},
+        {"status": Status.RETRACTED},
+        {"pinned": True},
+        {"expires_at": NOW + timedelta(days=1)},
+        {"valid_until": NOW},
+        {"logical_key": "john|town"},
+    ],
+)
 def test_a_fold_is_dropped_when_a_member_changed_meanwhile(change):
     members = three()
     now = [*members[:2], replace(members[2], **change)]

@@ -1,0 +1,62 @@
+"""The jobs process itself: SIGTERM ends the present batch cleanly."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+SCRIPT = """
+import sys, time
+from graphmem.adapters.clock import SystemClock
+from graphmem.adapters.ids import TimeOrderedIds
+from graphmem.store.connection import Connection
+from graphmem.store.job_runs import JobRuns
+from graphmem.upkeep.runs import Job, JobRunner
+from jobs import process
+from jobs.schedule import SCHEDULE, ScheduledJob
+
+uri, user, password = sys.argv[1:4]
+connection = Connection(uri, user=user, password=password)
+
+def batches(run):
+    print("begun", flush=True)
+    while not run.must_stop():
+        time.sleep(0.5)  # a batch
+        connection.check()
+        run.counts["batches"] += 1
+
+jobs = [Job(name=job.name, does="waits", function=lambda run: None) for job in SCHEDULE]
+jobs.append(Job(name="batched", does="works", function=batches))
+runner = JobRunner(connection, jobs=jobs, clock=SystemClock(), ids=TimeOrderedIds(), holder="process")
+now = ScheduledJob(name="batched", when="now", trigger=None, period_minutes=1)
+process.SCHEDULE = ()
+process.catch_up = lambda runner, runs: process.run_job(runner, runs, now)
+process.serve(runner, JobRuns(connection))
+connection.close()
+print("closed", flush=True)
+"""
+
+
+def test_sigterm_lets_the_present_batch_end_and_writes_down_what_was_done(connection, neo4j_address):
+    connection.run_statement("MATCH (j:Job {name: 'batched'}) DELETE j")
+    process = subprocess.Popen(
+        (sys.executable, "-c", textwrap.dedent(SCRIPT), *neo4j_address),
+        stdout=subprocess.PIPE,
+        text=True,
+        env=dict(os.environ),
+    )
+    assert "begun\n" == process.stdout.readline()
+    time.sleep(0.7)
+    process.send_signal(signal.SIGTERM)
+    output, _ = process.communicate(timeout=20)
+
+    assert (0, "closed\n") == (process.returncode, output)
+    (run,) = connection.run_statement(
+        "MATCH (r:JobRun {job: 'batched'})"
+        " RETURN r.status AS status, r.counts AS counts ORDER BY r.started_at DESC LIMIT 1"
+    )
+    assert "partial" == run["status"]
+    assert '"batches": ' in run["counts"]
+    assert [] == connection.run_statement("MATCH (l:Lease {name: 'job:batched'}) RETURN l")
