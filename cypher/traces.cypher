@@ -3,7 +3,7 @@
 // parameters: traces
 UNWIND $traces AS trace
 MERGE (t:Trace {uid: trace.uid})
-  ON CREATE SET t = trace;
+  ON CREATE SET t = trace, t.created_at = datetime(trace.created_at);
 
 // name: count_recalls
 // Count how often memories were recalled, in the order of their keys; the lock is taken before the count is read.

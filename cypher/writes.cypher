@@ -102,7 +102,7 @@ UNWIND $space_rows AS row
 MATCH (m:Memory {key: row.key})
 REMOVE m:Fact:Preference:Decision:Identity:Event:Observation:Goal:Todo:EmbedPending
 SET m:$(row.labels)
-SET m += row.properties
+SET m += row.properties, m.updated_at = datetime(row.updated_at), m.status_at = datetime(row.status_at)
 WITH m, row
 CALL (m) {
   MATCH (m)-[x:MENTIONS]->(:Entity)
@@ -171,13 +171,14 @@ SET x.space = m.space, x.status = m.status, x.weight = m.importance + CASE WHEN 
 UNWIND $space_rows AS row
 MATCH (m:Memory {key: row.memory_key})
 MERGE (m)-[:HAS_REVISION]->(r:Revision {key: row.properties.key})
-SET r += row.properties;
+SET r += row.properties, r.created_at = datetime(row.created_at), r.replaced_at = datetime(row.replaced_at);
 
 // name: release_claims
 // End the content and logical claims of memories; a source's claim lasts.
 // parameters: space_keys
 UNWIND $space_keys AS key
-MATCH (k:ClaimKey)-[:CLAIMS]->(:Memory {key: key})
+MATCH (m:Memory {key: key})<-[:CLAIMS]-(k:ClaimKey)
+USING INDEX m:Memory(key)
 WHERE NOT k.key STARTS WITH k.space + '|source|'
 DETACH DELETE k;
 

@@ -145,7 +145,7 @@ def _values(trace: TraceRecord) -> dict[str, Any]:
         "tenant": trace.tenant,
         "spaces": list(trace.spaces),
         "key_id": trace.key_id,
-        "created_at": trace.created_at,
+        "created_at": trace.created_at.isoformat(),  # as text: quicker to send
         "events": json.dumps(list(trace.events), ensure_ascii=False, separators=(",", ":")),
         "query": trace.query,
         "request": json.dumps(trace.request, ensure_ascii=False, sort_keys=True) if trace.request else None,

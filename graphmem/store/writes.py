@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
@@ -19,6 +19,8 @@ from graphmem.store.mapping import chunk_copies, edge_from_row, memory_from_node
 Row = dict[str, Any]
 
 _CREATED = frozenset({"created_at", "updated_at"})
+_SENT_APART = _CREATED | {"status_at"}  # created_at never changes
+_FIELDS = tuple(field.name for field in fields(Memory))
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -164,10 +166,13 @@ def _timeless(memory: Memory) -> Row:
 
 
 def _changed_row(memory: Memory, enrichment: Enrichment) -> Row:
+    properties = memory_properties(memory) | dict(enrichment.index_fields(memory))
     return {
         "key": memory.key,
         "labels": memory_labels(memory),
-        "properties": memory_properties(memory) | dict(enrichment.index_fields(memory)),
+        "properties": {name: value for name, value in properties.items() if name not in _SENT_APART},
+        "updated_at": memory.updated_at.isoformat(),
+        "status_at": memory.status_at.isoformat() if memory.status_at else None,
         "chunk_properties": chunk_copies(memory),
     }
 
@@ -220,7 +225,11 @@ def _revision_key(memory: Memory) -> str:
 
 def _revision_row(revision: Revision) -> Row:
     memory = revision.memory
-    whole = asdict(memory) | {"space": memory.space.key}
+    whole = {name: getattr(memory, name) for name in _FIELDS} | {
+        "space": memory.space.key,
+        "entities": [asdict(ref) for ref in memory.entities],
+        "source": asdict(memory.source),
+    }
     return {
         "memory_key": memory.key,
         "properties": {
@@ -232,9 +241,10 @@ def _revision_row(revision: Revision) -> Row:
             "valid_from": memory.valid_from,
             "valid_until": memory.valid_until,
             "memory": json.dumps(whole, default=_plain, ensure_ascii=False, sort_keys=True),
-            "created_at": memory.updated_at,
-            "replaced_at": revision.replaced_at,
         },
+        # as text: the driver takes longer to encode a time than the server to read one
+        "created_at": memory.updated_at.isoformat(),
+        "replaced_at": revision.replaced_at.isoformat(),
     }
 
 
