@@ -4,7 +4,21 @@ from flask import Flask, request
 from flask.json.provider import DefaultJSONProvider
 from werkzeug.exceptions import UnsupportedMediaType
 
-from api import admin, corrections, docs, edges, entities, health, jobs, memories, recall, spaces, traces
+from api import (
+    admin,
+    bulletins,
+    corrections,
+    docs,
+    edges,
+    entities,
+    health,
+    jobs,
+    memories,
+    recall,
+    spaces,
+    traces,
+    write_backs,
+)
 from api.errors import GraphmemApi, register_error_handlers
 from api.observing import observe_requests
 from graphmem import __version__
@@ -26,6 +40,8 @@ _BLUEPRINTS = (
     traces.blueprint,
     spaces.blueprint,
     jobs.blueprint,
+    write_backs.blueprint,
+    bulletins.blueprint,
     admin.blueprint,
     health.blueprint,
 )

@@ -20,9 +20,11 @@ from graphmem.gateway.gateway import Gateway
 from graphmem.model.policy import EntityPolicy, Policy, WritePolicy
 from graphmem.model.policy_overrides import with_overrides
 from graphmem.ports import Clock, Embedder, IdSource, LanguageModel
+from graphmem.recall.bulletins import BulletinMaker
 from graphmem.recall.explainer import Explainer
 from graphmem.recall.recall import Recall
 from graphmem.settings import Settings
+from graphmem.store.bulletins import Bulletins
 from graphmem.store.candidates import Candidates
 from graphmem.store.connection import Connection
 from graphmem.store.edges import Edges
@@ -64,6 +66,7 @@ class Graphmem:
     entity_keeper: EntityKeeper
     recall: Recall
     explainer: Explainer
+    bulletin_maker: BulletinMaker
     journal: Journal
     runner: JobRunner
     runs: JobRuns
@@ -169,6 +172,16 @@ def build(
         policies=policies,
         keep_days=settings.traces.keep_days,
     )
+    recall = Recall(
+        Candidates(connection, slot),
+        entities,
+        embedder=embedder,
+        clock=clock,
+        ids=ids,
+        policy=policy,
+        policies=policies,
+        journal=journal,
+    )
     return Graphmem(
         settings=settings,
         policy=policy,
@@ -186,16 +199,8 @@ def build(
         upkeep=Upkeep(connection, slot),
         policies=policies,
         entity_keeper=EntityKeeper(connection=connection, clock=clock, ids=ids),
-        recall=Recall(
-            Candidates(connection, slot),
-            entities,
-            embedder=embedder,
-            clock=clock,
-            ids=ids,
-            policy=policy,
-            policies=policies,
-            journal=journal,
-        ),
+        recall=recall,
+        bulletin_maker=BulletinMaker(recall, Memories(connection), Bulletins(connection), clock=clock),
         explainer=Explainer(traces, journal, histories),
         journal=journal,
         runner=JobRunner(connection, jobs=jobs, clock=clock, ids=ids, holder=process_name()),

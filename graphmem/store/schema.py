@@ -156,6 +156,22 @@ class TopicNode(StructuredNode):
     about_it = RelationshipFrom("MemoryNode", "ABOUT")
 
 
+class BulletinNode(StructuredNode):
+    """What an orchestrator was told before it answered a message."""
+
+    __label__ = "Bulletin"
+
+    key = StringProperty(required=True)
+    space = StringProperty(required=True)
+    message_id = StringProperty(required=True)
+    rendered = StringProperty()
+    sections = StringProperty(required=True)
+    citations = ArrayProperty(StringProperty())
+    mode = StringProperty(required=True)
+    fallback = StringProperty()
+    generated_at = UtcTimeProperty(required=True)
+
+
 class SpaceNode(StructuredNode):
     """What a space has of its own policy, and when it was tended; memories have no edge to it."""
 

@@ -4,6 +4,7 @@ from graphmem.gateway.entities import EntityKeeper
 from graphmem.gateway.gateway import Gateway
 from graphmem.model.policy import Policy
 from graphmem.ports import Clock, Embedder, IdSource, LanguageModel
+from graphmem.store.bulletins import Bulletins
 from graphmem.store.connection import Connection
 from graphmem.store.inspection import Inspection
 from graphmem.store.job_runs import JobRuns
@@ -72,7 +73,9 @@ def all_jobs(
     )
     integrity = Integrity(Inspection(connection), gateway=gateway, clock=clock, ids=ids)
     reembedding = Reembedding(connection, embedder=embedder, slot=slot, policy=policy.index)
-    retention = Retention(Traces(connection), JobRuns(connection), clock=clock, keep_days=keep_days)
+    retention = Retention(
+        Traces(connection), JobRuns(connection), Bulletins(connection), clock=clock, keep_days=keep_days
+    )
     return (
         Job(
             name="embed_pending",
@@ -125,7 +128,7 @@ def all_jobs(
         ),
         Job(
             name="prune_traces",
-            does="removes old traces and records of runs",
+            does="removes old traces, bulletins and records of runs",
             function=retention.run,
             spans_spaces=True,
         ),

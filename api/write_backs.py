@@ -1,0 +1,156 @@
+"""Write-backs: what an orchestrator heard, made and found out becomes memories (002)."""
+
+from typing import Any
+
+from flask import Response, g, jsonify
+from marshmallow import Schema, fields, validate
+
+from api.auth import requires
+from api.finding import found_memory
+from api.orchestrators import orchestrator_space
+from api.parsing import JsonBlueprint
+from api.schemas.common import RequestSchema, Text
+from api.schemas.edges import check_uid
+from api.schemas.memories import MemoryAnswer, memory_view
+from api.service import service
+from graphmem.errors import InvalidInput, NotFound
+from graphmem.gateway.edges import EdgeRequest
+from graphmem.intake.write_backs import RELATED_WEIGHT, diagnostics, transcript, workflow_output
+from graphmem.model.caller import Role
+from graphmem.model.edge import EdgeType
+from graphmem.model.writing import WriteReport, WriteRequest, WriteResult
+
+blueprint = JsonBlueprint("write_backs", __name__, url_prefix="/v1/write-backs", description="What orchestrators learn")
+
+_NOTHING = "nothing"  # the outcome of a blank content
+_ID = validate.Length(1, 256)
+_CONTENT = validate.Length(max=200_000)
+
+
+class TranscriptBody(RequestSchema):
+    """A message that came in."""
+
+    space = fields.String(required=True, metadata={"example": "orchestrator:main"})
+    message_id = Text(required=True, validate=_ID)
+    conversation_id = Text(required=True, validate=_ID)
+    content = Text(required=True, validate=_CONTENT)
+
+
+class WorkflowOutputBody(RequestSchema):
+    """What a step of a workflow made, by key."""
+
+    space = fields.String(required=True, metadata={"example": "orchestrator:main"})
+    workflow_run_id = Text(required=True, validate=validate.Length(1, 128))
+    step_id = Text(required=True, validate=validate.Length(1, 128))
+    attempt = fields.Integer(required=True, validate=validate.Range(0, 1_000_000))
+    outputs = fields.Dict(
+        keys=Text(validate=validate.Length(1, 128)),
+        values=Text(validate=_CONTENT),
+        required=True,
+        validate=validate.Length(1, 64),
+        metadata={"example": {"decision": "Ship on Friday.", "todo_list": "Write the notes."}},
+    )
+
+
+class DiagnosticsBody(RequestSchema):
+    """What an investigation found, and the memories that it is about."""
+
+    space = fields.String(required=True, metadata={"example": "orchestrator:main"})
+    finding_id = Text(required=True, validate=_ID)
+    content = Text(required=True, validate=_CONTENT)
+    related = fields.List(fields.String(validate=check_uid), load_default=list, validate=validate.Length(max=32))
+
+
+class WrittenAnswer(Schema):
+    """What became of a write-back; ``nothing`` where the content is blank."""
+
+    outcome = fields.String()
+    memory = fields.Nested(MemoryAnswer, allow_none=True)
+    trace_id = fields.String(allow_none=True)
+
+
+class OutputResult(Schema):
+    """What became of one output."""
+
+    key = fields.String()
+    outcome = fields.String()
+    uid = fields.String(allow_none=True)
+
+
+class OutputsAnswer(Schema):
+    """What became of the outputs of a step."""
+
+    results = fields.List(fields.Nested(OutputResult))
+    trace_id = fields.String(allow_none=True)
+
+
+@blueprint.route("/transcript", methods=["POST"])
+@requires(Role.WRITER)
+@blueprint.arguments(TranscriptBody)
+@blueprint.response(200, WrittenAnswer)
+def write_transcript(values: dict[str, Any]) -> Response:
+    """Keep a message that came in; the same message again changes nothing."""
+    space = orchestrator_space(values.pop("space"))
+    return _written(transcript(space.name, **values))
+
+
+@blueprint.route("/workflow-output", methods=["POST"])
+@requires(Role.WRITER)
+@blueprint.arguments(WorkflowOutputBody)
+@blueprint.response(200, OutputsAnswer)
+def write_outputs(values: dict[str, Any]) -> Response:
+    """Keep what a step made: all of it or nothing. A later attempt revises the same memories."""
+    space = orchestrator_space(values.pop("space"))
+    made = workflow_output(space.name, **values)
+    results = {name: {"key": name, "outcome": _NOTHING, "uid": None} for name in sorted(values["outputs"])}
+    trace_id = None
+    if made:
+        report = service().gateway.write([request for _, request in made], caller=g.caller, atomic=True)
+        for (name, _), result in zip(made, _accepted(report), strict=True):
+            results[name] |= {"outcome": result.outcome.value, "uid": result.memory.uid if result.memory else None}
+        trace_id = report.trace_id
+    return jsonify(results=list(results.values()), trace_id=trace_id)
+
+
+@blueprint.route("/diagnostics", methods=["POST"])
+@requires(Role.WRITER)
+@blueprint.arguments(DiagnosticsBody)
+@blueprint.response(200, WrittenAnswer)
+def write_finding(values: dict[str, Any]) -> Response:
+    """Keep a finding, with edges from the memories that it is about. A missing one is 422 and nothing is written."""
+    space = orchestrator_space(values["space"])
+    for index, uid in enumerate(values["related"]):
+        try:
+            found_memory(uid, space.name)
+        except NotFound as error:
+            message = "There is no memory of that uid in this space."
+            raise InvalidInput({f"related.{index}": [message]}) from error
+    request = diagnostics(space.name, finding_id=values["finding_id"], content=values["content"])
+    if request is None:
+        return jsonify(outcome=_NOTHING, memory=None, trace_id=None)
+    report = service().gateway.write([request], caller=g.caller)
+    (result,) = _accepted(report)
+    assert result.memory is not None  # noqa: S101 - an error was raised before
+    for uid in values["related"]:
+        edge = EdgeRequest(
+            space=space, from_uid=uid, to_uid=result.memory.uid, type=EdgeType.RELATED_TO, weight=RELATED_WEIGHT
+        )
+        service().gateway.draw_edge(edge, caller=g.caller)
+    return jsonify(outcome=result.outcome.value, memory=memory_view(result.memory), trace_id=report.trace_id)
+
+
+def _written(request: WriteRequest | None) -> Response:
+    if request is None:
+        return jsonify(outcome=_NOTHING, memory=None, trace_id=None)
+    report = service().gateway.write([request], caller=g.caller)
+    (result,) = _accepted(report)
+    view = memory_view(result.memory) if result.memory else None
+    return jsonify(outcome=result.outcome.value, memory=view, trace_id=report.trace_id)
+
+
+def _accepted(report: WriteReport) -> tuple[WriteResult, ...]:
+    """The results of a write; the first error that is not a consequence of another one is raised."""
+    errors = [result.error for result in report.results if result.error]
+    if errors:
+        raise next((error for error in errors if error.code != "rolled_back"), errors[0])
+    return report.results

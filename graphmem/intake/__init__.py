@@ -1,0 +1,1 @@
+"""Raw input becomes write requests: write-backs of an orchestrator."""

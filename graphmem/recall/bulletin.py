@@ -1,0 +1,69 @@
+"""The bulletin (002): what an orchestrator should know before it answers, in six sections of bounded length."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from graphmem.model.bulletin import Bulletin, Line
+from graphmem.model.memory import MemoryType
+from graphmem.recall.request import RecallItem
+
+SECTIONS = (
+    "knowledge_summary",
+    "active_goals",
+    "open_todos",
+    "recent_decisions",
+    "preference_profile",
+    "conflicts_and_uncertainties",
+)
+LIMIT_CHARS = 4_000
+_SECTION_OF = {
+    MemoryType.GOAL: "active_goals",
+    MemoryType.TODO: "open_todos",
+    MemoryType.DECISION: "recent_decisions",
+    MemoryType.PREFERENCE: "preference_profile",
+}
+_OTHERS, _CONFLICTS = "knowledge_summary", "conflicts_and_uncertainties"
+_UNSURE_BELOW = 0.5  # confidence
+# in which order lines go when the text is too long, and then whole sections
+_LINES_GO = (_OTHERS, "preference_profile", _CONFLICTS, "recent_decisions", "open_todos", "active_goals")
+_SECTIONS_GO = (_CONFLICTS, "preference_profile", _OTHERS, "recent_decisions", "open_todos", "active_goals")
+
+
+def build_bulletin(items: Iterable[RecallItem], *, limit_chars: int = LIMIT_CHARS) -> Bulletin:
+    """The bulletin of a recall, in its order, at most so many characters long."""
+    lines: dict[str, list[Line]] = {name: [] for name in SECTIONS}
+    for item in items:
+        memory = item.memory
+        line = Line(text=f"- {memory.summary} [{memory.uid}]", uid=memory.uid)
+        lines[_SECTION_OF.get(memory.type, _OTHERS)].append(line)
+        if item.contradicted or memory.confidence < _UNSURE_BELOW:
+            lines[_CONFLICTS].append(line)
+    return bounded(_bulletin(lines), limit_chars)
+
+
+def bounded(bulletin: Bulletin, limit_chars: int) -> Bulletin:
+    """A bulletin cut to a length: last lines of the least important section first, then whole sections."""
+    lines = {name: list(kept) for name, kept in bulletin.sections}
+    present = _bulletin(lines)
+    while len(present.rendered) > limit_chars:
+        if name := next((name for name in _LINES_GO if lines.get(name)), None):
+            lines[name].pop()
+        elif name := next((name for name in _SECTIONS_GO if name in lines), None):
+            del lines[name]
+        present = _bulletin(lines)
+    return present
+
+
+def without(bulletin: Bulletin, gone: Sequence[str]) -> Bulletin:
+    """A bulletin without the lines that cite some memories."""
+    hidden = set(gone)
+    return replace(
+        bulletin,
+        sections=tuple(
+            (name, tuple(line for line in lines if line.uid not in hidden)) for name, lines in bulletin.sections
+        ),
+    )
+
+
+def _bulletin(lines: Mapping[str, Sequence[Line]]) -> Bulletin:
+    return Bulletin(sections=tuple((name, tuple(lines[name])) for name in SECTIONS if name in lines))

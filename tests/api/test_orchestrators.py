@@ -1,0 +1,161 @@
+"""Write-backs and bulletins over HTTP."""
+
+from unittest.mock import patch
+
+import pytest
+
+from graphmem.errors import StoreUnavailable
+from graphmem.model.caller import Role
+
+SPACE = "orchestrator:main"
+
+
+def write_back(api, kind, **body):
+    return api.post(f"/v1/write-backs/{kind}", {"space": SPACE} | body)
+
+
+def say(api, content, message="m-1"):
+    return write_back(api, "transcript", message_id=message, conversation_id="c-1", content=content).get_json()
+
+
+def work(api, attempt=1, **outputs):
+    body = {"workflow_run_id": "run-1", "step_id": "step-1", "attempt": attempt, "outputs": outputs}
+    return write_back(api, "workflow-output", **body).get_json()
+
+
+def bulletin(api, query="tea", message="m-9", **more):
+    return api.post("/v1/bulletins", {"space": SPACE, "message_id": message, "query": query} | more).get_json()
+
+
+def test_a_message_creates_memory_and_another_message_recalls_it(api):
+    assert "created" == say(api, "We drink green tea at noon.")["outcome"]
+    assert "unchanged" == say(api, "We drink green tea at noon.")["outcome"]
+    assert "nothing" == say(api, "  ", message="m-2")["outcome"]
+
+    found = api.post("/v1/recall", {"spaces": [SPACE], "query": "what do we drink?"}).get_json()
+
+    assert ["We drink green tea at noon."] == [item["memory"]["content"] for item in found["items"]]
+    assert "c-1" == found["items"][0]["citation"]["conversation_id"]
+
+
+def test_a_later_attempt_revises_the_memory_and_leaves_two_sources(api):
+    first = work(api, decision="Ship on Friday.", note=" ")
+    again = work(api, decision="Ship on Friday.", note=" ")
+    later = work(api, attempt=2, decision="Ship on Monday.", note=" ")
+
+    assert [["created", "nothing"], ["unchanged", "nothing"], ["revised", "nothing"]] == [
+        [result["outcome"] for result in answer["results"]] for answer in (first, again, later)
+    ]
+    uid = first["results"][0]["uid"]
+    memory = api.get(f"/v1/memories/{uid}?space={SPACE}").get_json()
+    assert ("Ship on Monday.", "Decision", 75) == (memory["content"], memory["type"], memory["importance"])
+    assert [(2,)] == api.house.rows(
+        "MATCH (k:ClaimKey)-[:CLAIMS]->(m:Memory {uid: $uid}) WHERE k.key CONTAINS '|source|' RETURN count(k)", uid=uid
+    )
+
+
+def test_outputs_are_written_all_or_none(api):
+    answer = write_back(
+        api,
+        "workflow-output",
+        workflow_run_id="r",
+        step_id="s",
+        attempt=1,
+        outputs={"a": "Fine.", "b": "password: hunter22hunter"},
+    )
+
+    assert 403 == answer.status_code
+    assert 0 == api.get(f"/v1/memories?space={SPACE}").get_json()["total"]
+
+
+def test_a_finding_is_joined_with_what_it_is_about(api):
+    cause = work(api, result="The disk was full.")["results"][0]["uid"]
+
+    found = write_back(api, "diagnostics", finding_id="f-1", content="Writes failed at noon.", related=[cause])
+
+    uid = found.get_json()["memory"]["uid"]
+    (edge,) = api.get(f"/v1/edges?space={SPACE}").get_json()["items"]
+    assert (cause, uid, "RELATED_TO", 0.7) == (edge["from"], edge["to"], edge["type"], edge["weight"])
+
+
+def test_a_finding_about_a_missing_memory_is_not_written(api):
+    answer = write_back(api, "diagnostics", finding_id="f-1", content="Writes failed.", related=["nothing"])
+
+    assert 422 == answer.status_code
+    assert "related.0" in answer.get_json()["error"]["fields"]
+    assert 0 == api.get(f"/v1/memories?space={SPACE}").get_json()["total"]
+
+
+@pytest.mark.parametrize("kind", ["transcript", "workflow-output", "diagnostics"])
+def test_only_orchestrators_have_write_backs_and_fields_are_named(api, kind):
+    answer = api.post(f"/v1/write-backs/{kind}", {"space": "user:ada"}).get_json()["error"]
+    assert {"content"} <= set(answer["fields"]) or {"outputs"} <= set(answer["fields"])
+    body = {"message_id": "m", "conversation_id": "c", "content": "Hi."}
+    assert 422 == api.post("/v1/write-backs/transcript", {"space": "user:ada"} | body).status_code
+    assert 403 == api.with_key(Role.READER, "*").post("/v1/write-backs/transcript", {"space": SPACE} | body).status_code
+
+
+def test_a_bulletin_has_six_sections_with_citations_and_is_kept(api):
+    work(api, decision="We decided on green tea.", goal="Drink more tea.", todo="Buy tea.", note="Tea is hot.")
+
+    made = bulletin(api)
+
+    assert (
+        "knowledge_summary active_goals open_todos recent_decisions preference_profile conflicts_and_uncertainties"
+        == " ".join(section["name"] for section in made["sections"])
+    )
+    assert 4 == len(made["citations"])
+    assert (None, "hybrid") == (made["fallback"], made["mode"])
+    assert all(f"[{uid}]" in made["rendered"] for uid in made["citations"])
+    assert made == api.get(f"/v1/bulletins/m-9?space={SPACE}").get_json()
+
+
+def test_a_bulletin_is_bounded(api):
+    work(api, decision="We decided on green tea.", note="Tea is hot. " * 20)
+
+    assert 180 >= len(bulletin(api, limit_chars=180)["rendered"])
+    assert 124 == len(bulletin(api, query="tea", message="m-3", limit_chars=124)["rendered"])
+    assert "" == bulletin(api, limit_chars=8)["rendered"]
+
+
+def test_a_kept_bulletin_no_longer_cites_what_was_retracted(api):
+    uid = work(api, decision="We decided on green tea.")["results"][0]["uid"]
+    bulletin(api)
+
+    api.post(f"/v1/memories/{uid}/retract?space={SPACE}", {})
+
+    kept = api.get(f"/v1/bulletins/m-9?space={SPACE}").get_json()
+    assert ([], 124) == (kept["citations"], len(kept["rendered"]))
+
+
+def test_a_recall_that_fails_falls_back_to_the_newest_bulletin_or_an_empty_one(api):
+    uid = work(api, decision="We decided on green tea.")["results"][0]["uid"]
+    recall = "graphmem.recall.recall.Recall.recall"
+
+    with patch(recall, side_effect=StoreUnavailable):
+        empty = bulletin(api, message="m-1")
+    bulletin(api, message="m-2")
+    with patch(recall, side_effect=StoreUnavailable):
+        previous = bulletin(api, message="m-3")
+
+    assert ("empty_bulletin", 124) == (empty["fallback"], len(empty["rendered"]))
+    assert ("previous_snapshot", [uid]) == (previous["fallback"], previous["citations"])
+    assert "previous_snapshot" == api.get(f"/v1/bulletins/m-3?space={SPACE}").get_json()["fallback"]
+
+
+def test_bulletins_stay_within_their_orchestrator(api):
+    bulletin(api)
+
+    assert 404 == api.get("/v1/bulletins/m-9?space=orchestrator:other").status_code
+    assert 422 == api.get("/v1/bulletins/m-9?space=user:ada").status_code
+    other = api.with_key(Role.READER, "orchestrator:other")
+    assert 403 == other.get(f"/v1/bulletins/m-9?space={SPACE}").status_code
+    assert 403 == other.post("/v1/bulletins", {"space": SPACE, "message_id": "m", "query": "q"}).status_code
+
+
+def test_old_bulletins_are_forgotten(api):
+    bulletin(api)
+    api.house.clock.advance(days=31)
+
+    assert api.house.graphmem.runner.run("prune_traces").counts["bulletins_forgotten"] >= 1
+    assert 404 == api.get(f"/v1/bulletins/m-9?space={SPACE}").status_code
