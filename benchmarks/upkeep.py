@@ -7,8 +7,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -22,10 +21,9 @@ from benchmarks.loading import BATCH, add_batch, batches, item
 from benchmarks.metrics import percentile
 from benchmarks.service import Service, running_service
 from benchmarks.tables import show_table
-from graphmem.adapters.clock import SystemClock
 from graphmem.bootstrap import connect
 from graphmem.settings import load_settings
-from graphmem.store.leases import release_lease, take_lease
+from graphmem.store.job_runs import JobRuns
 
 _SPACES, _EACH = 1_000, 100
 _EXPIRED, _FORGOTTEN, _REPEATED = 5, 5, 10  # of each hundred; the repeated ones are pairs
@@ -33,7 +31,7 @@ _DIMENSIONS = 384
 _JOBS = ("expire", "archive", "curate_dedupe")
 _RECALLS, _WARM_UPS = 400, 20
 _MIB = 1024 * 1024
-_LEASE_SECONDS = 3_600.0
+_FAR_SLOT = 10**9
 _POLL_SECONDS = 0.05
 # so that what was loaded now is old enough to be archived
 _SETTINGS = {"GRAPHMEM__POLICY__UPKEEP__ARCHIVE__AGE_DAYS": "0"}
@@ -44,8 +42,8 @@ def run_upkeep(data: Path, *, console: Console) -> dict[str, Any]:
     """Load 100,000 memories into 1,000 spaces, run the three jobs while recalls go on, and print what it took."""
     with running_service(heap="1g", pagecache="512m", settings=_SETTINGS) as service:
         corpus = load_corpus(data, _EACH)
-        with _held_jobs(service):
-            _load(service.target, corpus.texts, console)
+        _take_over(service)
+        _load(service.target, corpus.texts, console)
         alone = _recalled(service.target, corpus.questions, _enough())
         runs, beside = _jobs_beside_recalls(service, corpus.questions)
     seconds = sum(run["seconds"] for run in runs.values())
@@ -71,19 +69,14 @@ def run_upkeep(data: Path, *, console: Console) -> dict[str, Any]:
     }
 
 
-@contextmanager
-def _held_jobs(service: Service) -> Iterator[None]:
-    """Keep the service's own jobs process from beginning before all is loaded."""
-    clock = SystemClock()
+def _take_over(service: Service) -> None:
+    """Keep the service's own jobs process from running these jobs: all times of their schedule are taken."""
     connection = connect(load_settings(service.environment))
-    with ExitStack() as stack:
-        stack.callback(connection.close)
+    try:
         for job in _JOBS:
-            lease = f"job:{job}"
-            while not take_lease(connection, lease, holder="benchmark", clock=clock, seconds=_LEASE_SECONDS).is_ours:
-                time.sleep(_POLL_SECONDS)
-            stack.callback(release_lease, connection, lease, holder="benchmark")
-        yield
+            JobRuns(connection).claim_slot(job, _FAR_SLOT)
+    finally:
+        connection.close()
 
 
 def _load(target: Target, texts: tuple[str, ...], console: Console) -> None:
