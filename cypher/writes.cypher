@@ -116,6 +116,13 @@ CALL (m, row) {
   SET c += row.chunk_properties
 };
 
+// name: count_memories
+// Note how often memories were said; no index and no copy repeats that.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (m:Memory {key: row.key})
+SET m.mention_count = row.mention_count, m.version = row.version, m.updated_at = datetime(row.updated_at);
+
 // name: replace_chunks
 // Give memories new chunks; the old ones stay with the revision that they were made for, outside the index.
 // parameters: space_rows

@@ -26,6 +26,7 @@ class Draft:
     chain: Chain = field(init=False)
     created: set[str] = field(default_factory=set)
     changed: set[str] = field(default_factory=set)
+    rewritten: set[str] = field(default_factory=set)  # those of them of which more changed than a count
     revisions: list[Revision] = field(default_factory=list)
     edges: dict[EdgeKey, tuple[Memory, Edge]] = field(default_factory=dict)
     removed_edges: list[EdgeKey] = field(default_factory=list)
@@ -58,7 +59,14 @@ class Draft:
             self.revisions.append(Revision(memory=previous, replaced_at=self.now))
         if memory.key not in self.created:
             self.changed.add(memory.key)
+            if not _is_count(previous, memory):
+                self.rewritten.add(memory.key)
         self.memories[memory.key] = memory
+
+    def rewrite(self, memory: Memory) -> None:
+        """Write a memory as it is, with all that repeats it."""
+        self.changed.add(memory.key)
+        self.rewritten.add(memory.key)
 
     def set_status(self, memory: Memory, status: Status, reason: str | None) -> Memory:
         """Give a memory a status; one that is not active claims nothing."""
@@ -175,6 +183,7 @@ class Draft:
             results=tuple(self._final(result) for result in results),
             created=tuple(self.memories[key] for key in sorted(self.created)),
             changed=tuple(self.memories[key] for key in sorted(self.changed)),
+            counted=frozenset(self.changed - self.rewritten - self.vectors_of.keys()),
             revisions=tuple(self.revisions),
             edges=tuple(self.edges.values()),
             removed_edges=tuple(self.removed_edges),
@@ -198,6 +207,12 @@ class Draft:
     def _mentions_changed(self, key: str) -> bool:
         before = self.before.memories.get(key)
         return self.memories[key].entities != (before.entities if before else ())
+
+
+def _is_count(earlier: Memory, later: Memory) -> bool:
+    """Whether a memory was only said again."""
+    counts = {name: getattr(earlier, name) for name in ("mention_count", "updated_at", "version")}
+    return replace(later, **counts) == earlier
 
 
 def edge_uid(from_key: str, edge_type: EdgeType | LineageType, to_key: str) -> str:

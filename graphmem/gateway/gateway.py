@@ -364,8 +364,9 @@ class Gateway:
     ) -> Decision:
         """Let a job change what its decider decides, atomically, with a trace for each memory; and count it.
 
-        A dry run decides on the same state and touches nothing.
+        A dry run decides on the same state and touches nothing. What jobs change, no turn's context speaks of.
         """
+        selection = replace(selection, with_turns=False)
 
         def work(transaction: Transaction) -> Decision:
             if run.dry_run:

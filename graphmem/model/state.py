@@ -23,6 +23,7 @@ class Selection:
     updated: frozenset[str] = frozenset()  # memories whose updaters are read as well
     corrections: frozenset[str] = frozenset()  # memories of which it is read whether they update another
     edges: frozenset[EdgeKey] = frozenset()
+    with_turns: bool = True  # whether the turns around the memories are read, whose contexts may change
     entities: frozenset[str] = frozenset()  # space without persona | entity key: those that may have been merged
 
 
@@ -47,6 +48,7 @@ class Decision:
     results: tuple[WriteResult, ...] = ()
     created: tuple[Memory, ...] = ()
     changed: tuple[Memory, ...] = ()
+    counted: frozenset[str] = frozenset()  # of the changed ones: only how often they were said, which no index repeats
     revisions: tuple[Revision, ...] = ()
     edges: tuple[tuple[Memory, Edge], ...] = ()  # with the memory they start from
     removed_edges: tuple[EdgeKey, ...] = ()

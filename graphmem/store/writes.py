@@ -44,7 +44,9 @@ def read_state(transaction: Transaction, selection: Selection) -> GraphState:
     keys = {*selection.memories, *claims.values(), *last_turns.values()}
     keys.update(key for found in updaters.values() for key in found)
     previous: dict[str, str] = {}
-    if anchors := selection.anchors | selection.memories | set(last_turns.values()) | set(claims.values()):
+    if selection.with_turns and (
+        anchors := selection.anchors | selection.memories | set(last_turns.values()) | set(claims.values())
+    ):
         for row in transaction.run("writes.turns_around", space_keys=sorted(anchors)):
             keys.add(row["key"])
             if row["previous"]:
@@ -63,12 +65,14 @@ def read_state(transaction: Transaction, selection: Selection) -> GraphState:
 
 def apply_decision(transaction: Transaction, decision: Decision, enrichment: Enrichment, locked: Iterable[str]) -> None:
     """Carry a decision out; ``locked`` are the claim keys that were locked for it."""
-    changed = [_changed_row(memory, enrichment) for memory in decision.changed]
+    changed = [_changed_row(m, enrichment) for m in decision.changed if m.key not in decision.counted]
+    counted = [_counted_row(memory) for memory in decision.changed if memory.key in decision.counted]
     edges = [_edge_row(memory, edge) for memory, edge in decision.edges]
     _run(transaction, "writes.release_claims", "space_keys", sorted(decision.released))
     _create(transaction, decision, enrichment)
     _run(transaction, "writes.save_revisions", "space_rows", [_revision_row(each) for each in decision.revisions])
     _run(transaction, "writes.change_memories", "space_rows", changed)
+    _run(transaction, "writes.count_memories", "space_rows", counted)
     _run(transaction, "writes.replace_chunks", "space_rows", _replaced_chunks(decision, enrichment))
     _run(transaction, "writes.take_claims", "claims", _claims_of_others(decision))
     _run(transaction, "writes.remove_edges", "space_rows", [_edge_place(place) for place in decision.removed_edges])
@@ -174,6 +178,15 @@ def _changed_row(memory: Memory, enrichment: Enrichment) -> Row:
         "updated_at": memory.updated_at.isoformat(),
         "status_at": memory.status_at.isoformat() if memory.status_at else None,
         "chunk_properties": chunk_copies(memory),
+    }
+
+
+def _counted_row(memory: Memory) -> Row:
+    return {
+        "key": memory.key,
+        "mention_count": memory.mention_count,
+        "version": memory.version,
+        "updated_at": memory.updated_at.isoformat(),
     }
 
 

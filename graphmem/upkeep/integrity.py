@@ -67,7 +67,7 @@ def _repair(draft: Draft, memory: Memory, wrong: frozenset[Finding]) -> list[Fin
     if Finding.WITHOUT_CLAIM in wrong:
         draft.take_claims(memory, also_from=None)
     if Finding.STALE_COPIES in wrong:
-        draft.changed.add(memory.key)  # written as it is, with all that repeats it
+        draft.rewrite(memory)
     if Finding.WITHOUT_VECTORS in wrong:
         draft.put(replace(memory, embedded=False))
     if Finding.WITHOUT_SUCCESSOR in wrong:
