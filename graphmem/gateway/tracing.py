@@ -9,7 +9,7 @@ from graphmem.model.job import Run
 from graphmem.model.memory import Memory
 from graphmem.model.space import space_from_key
 from graphmem.model.state import Decision
-from graphmem.model.trace import TraceKind, TraceRecord
+from graphmem.model.trace import TraceKind, TraceRecord, job_trace
 from graphmem.model.writing import WriteResult
 from graphmem.ports import IdSource
 
@@ -35,17 +35,15 @@ def effect(memory: Memory, outcome: str, reason: str, **detail: object) -> Mappi
 
 
 def effect_traces(decision: Decision, run: Run, *, ids: IdSource, now: datetime) -> list[TraceRecord]:
-    """One trace for each memory that a job changed; ``request`` names the run."""
+    """One trace for each memory that a job changed."""
     return [
-        TraceRecord(
-            uid=ids.new("trace"),
-            kind=run.job,
-            tenant=space_from_key(str(event["space"])).tenant,
-            spaces=(str(event["space"]),),
-            key_id=run.job,
-            created_at=now,
-            events=[{name: value for name, value in event.items() if name != "space"}],
-            request={"run": run.uid},
+        job_trace(
+            ids.new("trace"),
+            job=run.job,
+            run=run.uid,
+            space=space_from_key(str(event["space"])),
+            event={name: value for name, value in event.items() if name != "space"},
+            now=now,
         )
         for event in decision.events
     ]

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
+from graphmem.model.space import Space
+
 _TELLTALE = re.compile("key|secret|token|password|authorization", re.IGNORECASE)
 _QUERY_MAX_CHARS = 200
 
@@ -37,6 +39,20 @@ class TraceRecord:
     events: Sequence[object] = ()
     query: str | None = None
     request: Mapping[str, object] = field(default_factory=dict)
+
+
+def job_trace(uid: str, *, job: str, run: str, space: Space, event: Mapping[str, object], now: datetime) -> TraceRecord:
+    """The trace of one thing that a run of a job did in a space; ``request`` names the run."""
+    return TraceRecord(
+        uid=uid,
+        kind=job,
+        tenant=space.tenant,
+        spaces=(space.key,),
+        key_id=job,
+        created_at=now,
+        events=[event],
+        request={"run": run},
+    )
 
 
 def redacted(text: str) -> str:

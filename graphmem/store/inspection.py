@@ -6,7 +6,7 @@ from datetime import datetime
 from graphmem.model.job import Run
 from graphmem.model.space import space_from_key
 from graphmem.model.tending import Inspected
-from graphmem.model.trace import TraceRecord
+from graphmem.model.trace import job_trace
 from graphmem.ports import IdSource
 from graphmem.store.connection import Connection, Transaction
 from graphmem.store.mapping import memory_from_node
@@ -62,17 +62,18 @@ class Inspection:
         def work(transaction: Transaction) -> int:
             rows = transaction.run("inspection.remove_crossing_edges", space=run.space, limit=_LEFTOVERS_MAX)
             traces = [
-                TraceRecord(
-                    uid=ids.new("trace"),
-                    kind=run.job,
-                    tenant=space_from_key(row["space"]).tenant,
-                    spaces=(row["space"],),
-                    key_id=run.job,
-                    created_at=now,
-                    events=[
-                        {"uid": row["uid"], "outcome": "repaired", "reason": "edges_across_spaces", "type": row["type"]}
-                    ],
-                    request={"run": run.uid},
+                job_trace(
+                    ids.new("trace"),
+                    job=run.job,
+                    run=run.uid,
+                    space=space_from_key(row["space"]),
+                    event={
+                        "uid": row["uid"],
+                        "outcome": "repaired",
+                        "reason": "edges_across_spaces",
+                        "type": row["type"],
+                    },
+                    now=now,
                 )
                 for row in rows
             ]

@@ -26,6 +26,7 @@ from graphmem.store.traces import save_trace
 from graphmem.store.vectors import VectorSlot
 
 _ROWS_AT_ONCE = 5_000
+_SPACES_AT_ONCE = 200
 _ENTITIES_MAX = 20_000
 _BEHIND_SPACE = "}"  # the character behind |, which divides a space from a uid
 
@@ -37,10 +38,10 @@ class Upkeep:
         self._connection = connection
         self._slot = slot
 
-    def spaces(self, only: str, *, limit: int) -> Iterator[list[TendedSpace]]:
+    def spaces(self, only: str) -> Iterator[list[TendedSpace]]:
         """The spaces with active memories, in pages by key; or the one that is named."""
         after = ""
-        while rows := self._connection.fetch("upkeep.spaces", space=only, after=after, limit=limit):
+        while rows := self._connection.fetch("upkeep.spaces", space=only, after=after, limit=_SPACES_AT_ONCE):
             yield [
                 TendedSpace(
                     space=row["space"],
@@ -55,7 +56,7 @@ class Upkeep:
                 for row in rows
             ]
             after = rows[-1]["space"]
-            if only or len(rows) < limit:
+            if only or len(rows) < _SPACES_AT_ONCE:
                 return
 
     def personas(self, space: str) -> list[str]:

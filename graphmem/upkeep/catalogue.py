@@ -19,6 +19,7 @@ from graphmem.upkeep.consolidation import Consolidation
 from graphmem.upkeep.curating import Curator
 from graphmem.upkeep.embedding import PendingEmbedding
 from graphmem.upkeep.expiry import Expiry
+from graphmem.upkeep.gathering import Gatherer
 from graphmem.upkeep.integrity import Integrity
 from graphmem.upkeep.questions import Asker
 from graphmem.upkeep.reembedding import REEMBED, Reembedding
@@ -46,42 +47,58 @@ def all_jobs(
     expiry = Expiry(connection, sweep=sweep, clock=clock)
     pending = PendingEmbedding(connection, gateway=gateway, embedder=embedder, policy=policy.index)
     asker = Asker(model=language_model, write=policy.write) if language_model else None
+    gatherer = Gatherer(gateway, embedder=embedder, index=policy.index)
     consolidation = Consolidation(
         upkeep=upkeep,
         memories=memories,
         gateway=gateway,
         keeper=EntityKeeper(connection=connection, clock=clock, ids=ids),
         sweep=sweep,
-        embedder=embedder,
+        gatherer=gatherer,
         asker=asker,
         clock=clock,
         ids=ids,
         policies=policies,
-        index=policy.index,
     )
     check = ContradictionCheck(
         upkeep=upkeep, memories=memories, gateway=gateway, asker=asker, clock=clock, policies=policies
     )
-    curator = Curator(
-        upkeep,
-        gateway=gateway,
-        embedder=embedder,
-        clock=clock,
-        ids=ids,
-        policies=policies,
-        index=policy.index,
-    )
+    curator = Curator(upkeep, gateway=gateway, gatherer=gatherer, clock=clock, ids=ids, policies=policies)
     integrity = Integrity(Inspection(connection), gateway=gateway, clock=clock, ids=ids)
     reembedding = Reembedding(connection, embedder=embedder, slot=slot, policy=policy.index)
     retention = Retention(
         Traces(connection), JobRuns(connection), Bulletins(connection), clock=clock, keep_days=keep_days
     )
     return (
+        *_vector_jobs(pending, reembedding),
+        *_quieting_jobs(expiry, sweep),
+        *_tending_jobs(curator, consolidation, check),
+        *_housekeeping_jobs(integrity, retention),
+    )
+
+
+def _vector_jobs(pending: PendingEmbedding, reembedding: Reembedding) -> tuple[Job, ...]:
+    """Jobs that make vectors."""
+    return (
         Job(
             name="embed_pending",
             does="gives memories their vectors that were stored while the model did not answer",
             function=pending.run,
         ),
+        Job(
+            name=REEMBED,
+            does="makes the vectors of another embedder beside the present ones, and switches to them; by hand",
+            function=reembedding.run,
+            budget_seconds=12 * 3600.0,
+            spans_spaces=True,
+            by_command_only=True,
+        ),
+    )
+
+
+def _quieting_jobs(expiry: Expiry, sweep: Sweep) -> tuple[Job, ...]:
+    """Jobs that let memories go quiet, each by itself."""
+    return (
         Job(name="expire", does="archives memories whose expires_at has passed", function=expiry.run),
         Job(
             name="decay_commitments",
@@ -93,6 +110,12 @@ def all_jobs(
             does="archives old, unimportant, hardly recalled facts",
             function=lambda run: sweep.run(ARCHIVAL, run),
         ),
+    )
+
+
+def _tending_jobs(curator: Curator, consolidation: Consolidation, check: ContradictionCheck) -> tuple[Job, ...]:
+    """Jobs that look after the spaces that are due."""
+    return (
         Job(
             name="curate_dedupe",
             does="archives exact repeats in spaces that are due: after a day or 25 new memories",
@@ -113,18 +136,16 @@ def all_jobs(
             does="draws CONTRADICTS between memories of one entity whose values differ",
             function=check.run,
         ),
+    )
+
+
+def _housekeeping_jobs(integrity: Integrity, retention: Retention) -> tuple[Job, ...]:
+    """Jobs that keep the graph sound and small."""
+    return (
         Job(
             name="integrity",
             does="reports where the graph disagrees with itself, and mends it with repair",
             function=integrity.run,
-        ),
-        Job(
-            name=REEMBED,
-            does="makes the vectors of another embedder beside the present ones, and switches to them; by hand",
-            function=reembedding.run,
-            budget_seconds=12 * 3600.0,
-            spans_spaces=True,
-            by_command_only=True,
         ),
         Job(
             name="prune_traces",

@@ -20,7 +20,6 @@ from graphmem.upkeep.contradictions import Disagreement, decide_disagreements, e
 from graphmem.upkeep.questions import Asker
 from graphmem.upkeep.sweep import BATCH
 
-_SPACES_AT_ONCE = 200
 _ASKED_PAIRS = 40  # that a model is asked about in one space
 
 
@@ -38,7 +37,7 @@ class ContradictionCheck:
     def run(self, run: Run) -> None:
         """One pass over the spaces that are due."""
         now = self.clock.now()
-        for page in self.upkeep.spaces(run.space, limit=_SPACES_AT_ONCE):
+        for page in self.upkeep.spaces(run.space):
             for tended in page:
                 policy = self.policies.of(space_from_key(tended.space)).upkeep
                 if not run.by_hand and not (tended.check_due and policy.contradictions.enabled):

@@ -9,30 +9,28 @@ from graphmem.errors import Conflict, ModelUnavailable, NotFound
 from graphmem.gateway.claims import claims_of
 from graphmem.gateway.entities import EntityKeeper
 from graphmem.gateway.gateway import Gateway
-from graphmem.gateway.indexing import texts_to_embed
 from graphmem.model.caller import Caller, Role
 from graphmem.model.job import Run
 from graphmem.model.memory import Memory
-from graphmem.model.policy import ConsolidatePolicy, IndexPolicy
+from graphmem.model.policy import ConsolidatePolicy
 from graphmem.model.space import Space, space_from_key
 from graphmem.model.state import Selection
 from graphmem.model.tending import NearPair, Summarisable, TendedSpace
-from graphmem.model.trace import TraceRecord
-from graphmem.ports import Clock, Embedder, IdSource, Vector
+from graphmem.model.trace import job_trace
+from graphmem.ports import Clock, IdSource
 from graphmem.store.memories import Memories
 from graphmem.store.spaces import SpacePolicies
 from graphmem.store.upkeep import Upkeep
 from graphmem.upkeep.archival import ARCHIVAL, PROTECTED_TYPES
 from graphmem.upkeep.expiry import EXPIRY
 from graphmem.upkeep.fragments import entity_fragments
-from graphmem.upkeep.gathering import Gathering, decide_gathering
+from graphmem.upkeep.gathering import Gatherer, Gathering
 from graphmem.upkeep.questions import Asker
 from graphmem.upkeep.summaries import entity_summary, needs_summary, plan_summaries
 from graphmem.upkeep.sweep import Sweep
 from graphmem.upkeep.topics import TopicCounter
 from graphmem.upkeep.verdicts import RULES, Verdict, decide_verdicts, verdicts_by_rules
 
-_SPACES_AT_ONCE = 200
 _SHOWN_TO_MODEL = 50  # memories beside the new ones
 
 
@@ -55,17 +53,16 @@ class Consolidation:
     gateway: Gateway
     keeper: EntityKeeper
     sweep: Sweep
-    embedder: Embedder
+    gatherer: Gatherer
     asker: Asker | None
     clock: Clock
     ids: IdSource
     policies: SpacePolicies
-    index: IndexPolicy
 
     def run(self, run: Run) -> None:
         """One pass; the spaces that were consolidated are then due for a look at contradictions."""
         now = self.clock.now()
-        for page in self.upkeep.spaces(run.space, limit=_SPACES_AT_ONCE):
+        for page in self.upkeep.spaces(run.space):
             for tended in page:
                 policy = self.policies.of(space_from_key(tended.space)).upkeep.consolidate
                 if not run.by_hand and not (policy.enabled and is_consolidation_due(tended, policy, now)):
@@ -95,7 +92,9 @@ class Consolidation:
         verdicts = self._verdicts(near, memories, policy, run)
         if not verdicts:
             return
-        vectors = {} if run.dry_run else self._vectors([verdict.content for verdict in verdicts if verdict.content])
+        vectors = (
+            {} if run.dry_run else self.gatherer.vectors([verdict.content for verdict in verdicts if verdict.content])
+        )
         keys = frozenset(key for verdict in verdicts for key in (verdict.key, verdict.other) if key)
         self.gateway.keep(
             Selection(memories=keys, claims=claims_of(memories[key] for key in keys)),
@@ -144,23 +143,11 @@ class Consolidation:
         for each in wanted[: policy.summaries]:
             text, by = self._summary_of(each, run)
             if not run.dry_run:
-                self.upkeep.save_summary(
-                    space, each, text, by=by, trace=self._trace(space, each, run, by, now), now=now
-                )
+                event = {"entity": each.key, "outcome": "summarised", "reason": "entity_summary", "by": by}
+                trace = job_trace(self.ids.new("trace"), job=run.job, run=run.uid, space=space, event=event, now=now)
+                self.upkeep.save_summary(space, each, text, by=by, trace=trace, now=now)
             run.counts["entity_summaries"] += 1
             run.spaces.add(space.key)
-
-    def _trace(self, space: Space, each: Summarisable, run: Run, by: str, now: datetime) -> TraceRecord:
-        return TraceRecord(
-            uid=self.ids.new("trace"),
-            kind=run.job,
-            tenant=space.tenant,
-            spaces=(space.key,),
-            key_id=run.job,
-            created_at=now,
-            events=[{"entity": each.key, "outcome": "summarised", "reason": "entity_summary", "by": by}],
-            request={"run": run.uid},
-        )
 
     def _summary_of(self, each: Summarisable, run: Run) -> tuple[str, str]:
         if self.asker:
@@ -178,14 +165,7 @@ class Consolidation:
             protected=PROTECTED_TYPES,
         )
         for plan in plan_summaries(candidates, policy, new_uid=lambda: self.ids.new("memory")):
-            gathering = self._worded(plan, run)
-            vectors = {} if run.dry_run else self._vectors([gathering.content])
-            self.gateway.keep(
-                Selection(memories=frozenset(member.key for member in gathering.members)),
-                partial(decide_gathering, gathering=gathering, now=now, has_vectors=bool(vectors)),
-                run=run,
-                vectors=dict(enumerate(vectors.values())),
-            )
+            self.gatherer.gather(self._worded(plan, run), run, now)
 
     def _worded(self, plan: Gathering, run: Run) -> Gathering:
         """A summary in the model's words, if there is a model that finds some."""
@@ -207,10 +187,3 @@ class Consolidation:
         if not run.dry_run:
             self.upkeep.save_topics(space.key, topics, now=now)
         run.counts["topics"] += len(topics)
-
-    def _vectors(self, contents: Sequence[str]) -> dict[str, Sequence[Vector]]:
-        """The vectors of contents; none while the model is silent: they are made later."""
-        try:
-            return {content: self.embedder.embed(texts_to_embed(content, None, self.index)) for content in contents}
-        except ModelUnavailable:
-            return {}

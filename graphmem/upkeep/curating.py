@@ -6,16 +6,14 @@ from datetime import datetime
 from functools import partial
 from itertools import groupby
 
-from graphmem.errors import ModelUnavailable
 from graphmem.gateway.claims import content_claim
 from graphmem.gateway.gateway import Gateway
-from graphmem.gateway.indexing import texts_to_embed
 from graphmem.model.job import Run
-from graphmem.model.policy import CuratePolicy, IndexPolicy
+from graphmem.model.policy import CuratePolicy
 from graphmem.model.space import space_from_key
 from graphmem.model.state import Selection
 from graphmem.model.tending import TendedSpace
-from graphmem.ports import Clock, Embedder, IdSource, Vector
+from graphmem.ports import Clock, IdSource
 from graphmem.store.spaces import SpacePolicies
 from graphmem.store.upkeep import Upkeep
 from graphmem.upkeep.curator import (
@@ -27,10 +25,9 @@ from graphmem.upkeep.curator import (
     plan_folds,
     repeat_key,
 )
-from graphmem.upkeep.gathering import Gathering, decide_gathering
+from graphmem.upkeep.gathering import Gatherer
 from graphmem.upkeep.sweep import BATCH
 
-_SPACES_AT_ONCE = 200
 _PAIR = 2  # from which memories repeat each other
 
 
@@ -42,24 +39,22 @@ class Curator:
         upkeep: Upkeep,
         *,
         gateway: Gateway,
-        embedder: Embedder,
+        gatherer: Gatherer,
         clock: Clock,
         ids: IdSource,
         policies: SpacePolicies,
-        index: IndexPolicy,
     ) -> None:
         self._upkeep = upkeep
         self._gateway = gateway
-        self._embedder = embedder
+        self._gatherer = gatherer
         self._clock = clock
         self._ids = ids
         self._policies = policies
-        self._index = index
 
     def dedupe(self, run: Run) -> None:
         """Put repeats away in the spaces that are due; these are due for folding then."""
         now = self._clock.now()
-        for page in self._upkeep.spaces(run.space, limit=_SPACES_AT_ONCE):
+        for page in self._upkeep.spaces(run.space):
             due = [each.space for each in page if run.by_hand or self._is_due(each, now)]
             if not self._dedupe_spaces(due, run, now):
                 return
@@ -69,7 +64,7 @@ class Curator:
     def fold(self, run: Run) -> None:
         """Fold the facts of entities in the spaces whose repeats were put away since the last time."""
         now = self._clock.now()
-        for page in self._upkeep.spaces(run.space, limit=_SPACES_AT_ONCE):
+        for page in self._upkeep.spaces(run.space):
             due = [each.space for each in page if run.by_hand or (each.fold_due and self._policy(each.space).enabled)]
             for space in due:
                 if run.must_stop():
@@ -131,17 +126,4 @@ class Curator:
         policy = self._policy(space)
         found = self._upkeep.foldable(space, members=policy.fold_members, people=PEOPLE_TYPES, projects=PROJECT_TYPES)
         for fold in plan_folds(found, policy, new_uid=lambda: self._ids.new("memory")):
-            vectors = () if run.dry_run else self._vectors(fold)
-            self._gateway.keep(
-                Selection(memories=frozenset(member.key for member in fold.members)),
-                partial(decide_gathering, gathering=fold, now=now, has_vectors=bool(vectors)),
-                run=run,
-                vectors={0: vectors},
-            )
-
-    def _vectors(self, fold: Gathering) -> Sequence[Vector]:
-        """The vectors of what a fold says; none while the model is silent: they are made later."""
-        try:
-            return self._embedder.embed(texts_to_embed(fold.content, None, self._index))
-        except ModelUnavailable:
-            return ()
+            self._gatherer.gather(fold, run, now)

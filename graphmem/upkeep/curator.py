@@ -2,10 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime, timedelta
 
 from graphmem.gateway.draft import Draft
+from graphmem.gateway.folding import FOLD
 from graphmem.gateway.tracing import effect
 from graphmem.model.edge import LineageType
 from graphmem.model.entity import EntityRef, slug
@@ -15,7 +15,7 @@ from graphmem.model.source import CapturedBy, SourceType
 from graphmem.model.state import Decision, GraphState
 from graphmem.model.tending import Foldable
 from graphmem.text.normalise import content_hash
-from graphmem.upkeep.gathering import Gathering, latest_end, united_entities
+from graphmem.upkeep.gathering import Gathering, united
 
 RepeatKey = tuple[str, str, str, str, str]
 
@@ -55,6 +55,11 @@ def is_seeded(memory: Memory) -> bool:
     return memory.source.type is SourceType.MANUAL and memory.source.captured_by is CapturedBy.USER
 
 
+def worth(memory: Memory) -> tuple[bool, datetime, str]:
+    """Which of several that say the same stays, the greatest: a seeded one, else the newest (001, Curator)."""
+    return (is_seeded(memory), memory.created_at, memory.uid)
+
+
 def decide_dedupe(state: GraphState, now: datetime) -> Decision:
     """Of each group of repeats keep the seeded one, else the newest; the others are archived.
 
@@ -74,24 +79,16 @@ def decide_dedupe(state: GraphState, now: datetime) -> Decision:
 
 
 def _keep_one(draft: Draft, group: Sequence[Memory]) -> list[Mapping[str, object]]:
-    kept = max(group, key=lambda memory: (is_seeded(memory), memory.created_at, memory.uid))
+    kept = max(group, key=worth)
     others = [memory for memory in group if memory is not kept]
     for memory in others:
         draft.set_status(memory, Status.ARCHIVED, "dedupe")
-    united = replace(
-        kept,
-        mention_count=sum(memory.mention_count for memory in group),
-        importance=max(memory.importance for memory in group),
-        entities=united_entities([kept, *others]),
-        expires_at=latest_end(group),
-        claims_content=any(memory.claims_content for memory in group),
-        version=kept.version + 1,
-    )
-    draft.put(united)
-    draft.take_claims(united, also_from=None)
+    stands_for_all = united(kept, others)
+    draft.put(stands_for_all)
+    draft.take_claims(stands_for_all, also_from=None)
     return [
         *(effect(memory, "archived", "dedupe", kept=kept.uid) for memory in others),
-        effect(united, "reinforced", "dedupe", mentions=united.mention_count),
+        effect(stands_for_all, "reinforced", "dedupe", mentions=stands_for_all.mention_count),
     ]
 
 
@@ -118,7 +115,7 @@ def plan_folds(
                     members=members,
                     lineage=LineageType.FOLDED_FROM,
                     outcome="folded",
-                    reason="fold",
+                    reason=FOLD,
                     importance=policy.fold_importance,
                 )
             )

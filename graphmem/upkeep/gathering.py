@@ -3,16 +3,22 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
+from graphmem.errors import ModelUnavailable
 from graphmem.gateway.draft import Draft
+from graphmem.gateway.gateway import Gateway
+from graphmem.gateway.indexing import texts_to_embed
 from graphmem.gateway.tracing import effect
 from graphmem.model.edge import LineageType
 from graphmem.model.entity import EntityRef
+from graphmem.model.job import Run
 from graphmem.model.memory import Authority, Memory, MemoryType, Status
-from graphmem.model.policy import WritePolicy
+from graphmem.model.policy import IndexPolicy, WritePolicy
 from graphmem.model.source import CapturedBy, Source, SourceType
-from graphmem.model.state import Decision, GraphState
+from graphmem.model.state import Decision, GraphState, Selection
 from graphmem.model.tending import Foldable
+from graphmem.ports import Embedder, Vector
 from graphmem.text.normalise import shorten
 
 _WRITE = WritePolicy()
@@ -90,6 +96,46 @@ def latest_end(memories: Iterable[Memory]) -> datetime | None:
 def united_tags(memories: Iterable[Memory]) -> tuple[str, ...]:
     """The tags of several memories, at most as many as one may have."""
     return tuple(dict.fromkeys(tag for memory in memories for tag in memory.tags))[: _WRITE.tags_max]
+
+
+def united(kept: Memory, others: Sequence[Memory]) -> Memory:
+    """A memory that also stands for others that say the same: it was said as often, matters as much, lives as long."""
+    everyone = (kept, *others)
+    return replace(
+        kept,
+        mention_count=sum(memory.mention_count for memory in everyone),
+        importance=max(memory.importance for memory in everyone),
+        entities=united_entities(everyone),
+        expires_at=latest_end(everyone),
+        claims_content=any(memory.claims_content for memory in everyone),
+        version=kept.version + 1,
+    )
+
+
+class Gatherer:
+    """Carries gatherings out: the text is embedded first, then all is done in one transaction."""
+
+    def __init__(self, gateway: Gateway, *, embedder: Embedder, index: IndexPolicy) -> None:
+        self._gateway = gateway
+        self._embedder = embedder
+        self._index = index
+
+    def gather(self, gathering: Gathering, run: Run, now: datetime) -> None:
+        """Make one memory of several, unless one of them changed since it was read."""
+        vectors = {} if run.dry_run else self.vectors([gathering.content])
+        self._gateway.keep(
+            Selection(memories=frozenset(member.key for member in gathering.members)),
+            partial(decide_gathering, gathering=gathering, now=now, has_vectors=bool(vectors)),
+            run=run,
+            vectors=dict(enumerate(vectors.values())),
+        )
+
+    def vectors(self, contents: Sequence[str]) -> dict[str, Sequence[Vector]]:
+        """The vectors of contents; none while the model is silent: they are made later."""
+        try:
+            return {content: self._embedder.embed(texts_to_embed(content, None, self._index)) for content in contents}
+        except ModelUnavailable:
+            return {}
 
 
 def _made(gathering: Gathering, members: Sequence[Memory], now: datetime, *, has_vectors: bool) -> Memory:

@@ -15,8 +15,8 @@ from graphmem.model.policy import WritePolicy
 from graphmem.model.state import Decision, GraphState
 from graphmem.text.claims import claim_words
 from graphmem.text.normalise import shorten
-from graphmem.upkeep.curator import is_seeded, may_repeat
-from graphmem.upkeep.gathering import latest_end, united_entities, united_tags
+from graphmem.upkeep.curator import is_seeded, may_repeat, worth
+from graphmem.upkeep.gathering import united, united_tags
 
 RULES = "rules"
 _VERIFIED = frozenset({Authority.SYSTEM_IMPOSED, Authority.TOOL_VERIFIED})
@@ -84,13 +84,9 @@ def verdicts_by_rules(pairs: Iterable[tuple[str, str]], memories: Mapping[str, M
         if key not in seen:
             group = sorted(together[key])
             seen |= set(group)
-            kept = max(group, key=lambda each: _worth(memories[each]))
+            kept = max(group, key=lambda each: worth(memories[each]))
             verdicts += [Verdict(kind=VerdictKind.MERGE, key=kept, other=each) for each in group if each != kept]
     return verdicts
-
-
-def _worth(memory: Memory) -> tuple[bool, datetime, str]:
-    return (is_seeded(memory), memory.created_at, memory.uid)
 
 
 def decide_verdicts(
@@ -158,28 +154,19 @@ def _merge(
     for other in others:
         draft.draw(kept, EdgeType.UPDATES, other, reason="merge")
         draft.set_status(other, Status.SUPERSEDED, "merge")
-    united = replace(
-        kept,
-        mention_count=kept.mention_count + sum(other.mention_count for other in others),
-        importance=max(kept.importance, *(other.importance for other in others)),
-        entities=united_entities([kept, *others]),
-        tags=united_tags([kept, *others]),
-        expires_at=latest_end([kept, *others]),
-        claims_content=any(memory.claims_content for memory in (kept, *others)),
-        version=kept.version + 1,
-    )
+    merged = replace(united(kept, others), tags=united_tags((kept, *others)))
     content = next((verdict.content for verdict in verdicts if verdict.content), None)
-    if content and content != kept.content:
+    is_rewritten = content is not None and content != kept.content
+    if content and is_rewritten:
         summary = shorten(content, _WRITE.summary_max_chars)
-        united = replace(united, content=content, summary=summary, updated_at=draft.now, embedded=content in embedded)
+        merged = replace(merged, content=content, summary=summary, updated_at=draft.now, embedded=content in embedded)
         draft.vectors_of[key] = embedded.get(content, -1)
         draft.release(kept)
-    draft.put(united)
-    draft.take_claims(united, also_from=None)
+    draft.put(merged)
+    draft.take_claims(merged, also_from=None)
     by = verdicts[0].by
     events: list[Mapping[str, object]] = [effect(other, "merged", "merge", into=kept.uid, by=by) for other in others]
-    is_rewritten = content and content != kept.content
-    return [*events, effect(united, "rewritten" if is_rewritten else "reinforced", "merge", by=by)]
+    return [*events, effect(merged, "rewritten" if is_rewritten else "reinforced", "merge", by=by)]
 
 
 def _update(draft: Draft, verdict: Verdict) -> list[Mapping[str, object]]:
