@@ -34,8 +34,8 @@ check: setup ## format, lint, import rule, types
 	$(BIN)/lint-imports
 	$(BIN)/mypy graphmem api jobs
 
-test: setup ## all tests, on a real Neo4j
-	$(BIN)/pytest
+test: setup ## all tests, on two real Neo4j
+	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
 
 test-unit: setup ## the tests that need nothing
 	$(BIN)/pytest tests/unit
