@@ -12,8 +12,7 @@ from api.schemas.common import RequestSchema, Text, iso
 from api.service import service
 from graphmem.errors import Forbidden
 from graphmem.model.caller import Role, is_pattern
-from graphmem.model.space import SpaceKind, is_tenant_name
-from graphmem.store.keys import FIRST_TENANT
+from graphmem.model.space import FIRST_TENANT, SpaceKind, is_tenant_name
 
 blueprint = JsonBlueprint("admin", __name__, url_prefix="/v1/admin", description="Running the service")
 

@@ -10,7 +10,7 @@ from flask import g, request
 from api.service import service
 from graphmem.errors import Forbidden, Unauthenticated
 from graphmem.model.caller import Caller, Role
-from graphmem.store.keys import FIRST_TENANT
+from graphmem.model.space import FIRST_TENANT
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -50,7 +50,7 @@ def found_edge(uid: str, space_name: str | None) -> tuple[Space, Edge]:
     allowed = named_spaces(space_name) if space_name is not None else None
     found = [
         (space, edge)
-        for space, edge in service().edges.by_uid(g.caller.tenant, uid)
+        for space, edge in service().edges.by_uids(g.caller.tenant, [uid])
         if (space in allowed if allowed else g.caller.may_see(space))
     ]
     if not found:

@@ -13,8 +13,7 @@ from api.service import service
 from graphmem.errors import Forbidden
 from graphmem.model.caller import Caller, Role
 from graphmem.model.job import JobState, RunRecord
-from graphmem.model.space import space_from_key
-from graphmem.store.keys import FIRST_TENANT
+from graphmem.model.space import FIRST_TENANT, space_from_key
 
 blueprint = JsonBlueprint("jobs", __name__, url_prefix="/v1/jobs", description="What keeps the store in order")
 

@@ -14,8 +14,10 @@ from api.schemas.common import RequestSchema
 from api.service import service
 from graphmem.errors import Forbidden, InvalidInput
 from graphmem.model.caller import Role
+from graphmem.model.orchestrator_config import KEYS, config_values
+from graphmem.model.policy_layers import DEFAULT
 from graphmem.model.policy_overrides import override_problems, policy_values
-from graphmem.model.space import Space
+from graphmem.model.space import Space, SpaceKind
 from graphmem.store.spaces import SpaceCounts
 
 blueprint = JsonBlueprint("spaces", __name__, url_prefix="/v1/spaces", description="The walls")
@@ -94,6 +96,14 @@ class PolicyAnswer(Schema):
     space = fields.String()
     overrides = fields.Dict(metadata={"description": "What the space has of its own"})
     policy = fields.Dict(metadata={"description": "What holds: defaults, under the file, under the space"})
+    origins = fields.Dict(
+        keys=fields.String(),
+        values=fields.String(),
+        metadata={"description": "Where each value came from: default, file, environment or space"},
+    )
+    memory = fields.Dict(
+        metadata={"description": "In orchestrator spaces the memory.* keys (002), each with its value and origin"}
+    )
 
 
 @blueprint.route("", methods=["GET"])
@@ -140,6 +150,15 @@ class PolicyView(MethodView):
         return jsonify(_policy(space))
 
 
+@blueprint.route("/<path:name>/policy", methods=["GET"])
+@requires(Role.READER)
+@blueprint.response(200, PolicyAnswer)
+def policy_of(name: str) -> Response:
+    """Show the policy that holds in a space, and where each value came from."""
+    (space,) = named_spaces(name)
+    return jsonify(_policy(space))
+
+
 @blueprint.route("/<path:name>/topics", methods=["GET"])
 @requires(Role.READER)
 @blueprint.arguments(TopicQuery, location="query", unknown=RAISE)
@@ -156,11 +175,20 @@ def topics(query: dict[str, Any], name: str) -> Response:
 
 def _policy(space: Space) -> dict[str, Any]:
     policies = service().policies
-    return {
+    policy, origins = policies.of(space), policies.layer(space).origins
+    values = policy_values(policy)
+    shown = {
         "space": space.name,
         "overrides": dict(policies.overrides(space)),
-        "policy": policy_values(policies.of(space)),
+        "policy": values,
+        "origins": {path: origins.get(path, DEFAULT) for path in values},
     }
+    if space.kind is SpaceKind.ORCHESTRATOR:
+        shown["memory"] = {
+            f"memory.{name}": {"value": value, "origin": origins.get(KEYS[name].path, DEFAULT)}
+            for name, value in config_values(policy).items()
+        }
+    return shown
 
 
 def _view(counts: SpaceCounts) -> dict[str, Any]:

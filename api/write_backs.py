@@ -1,21 +1,21 @@
 """Write-backs: what an orchestrator heard, made and found out becomes memories (002)."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from flask import Response, g, jsonify
 from marshmallow import Schema, fields, validate
 
 from api.auth import requires
-from api.finding import found_memory
 from api.orchestrators import orchestrator_space
 from api.parsing import JsonBlueprint
 from api.schemas.common import RequestSchema, Text
 from api.schemas.edges import check_uid
 from api.schemas.memories import MemoryAnswer, memory_view
 from api.service import service
-from graphmem.errors import InvalidInput, NotFound
+from graphmem.errors import InvalidInput
 from graphmem.gateway.edges import EdgeRequest
-from graphmem.intake.write_backs import RELATED_WEIGHT, diagnostics, transcript, workflow_output
+from graphmem.intake.write_backs import RELATED_WEIGHT, diagnostics, finding_uid, transcript, workflow_output
 from graphmem.model.caller import Role
 from graphmem.model.edge import EdgeType
 from graphmem.model.writing import WriteReport, WriteRequest, WriteResult
@@ -119,30 +119,27 @@ def write_outputs(values: dict[str, Any]) -> Response:
 def write_finding(values: dict[str, Any]) -> Response:
     """Keep a finding, with edges from the memories that it is about. A missing one is 422 and nothing is written."""
     space = orchestrator_space(values["space"])
-    for index, uid in enumerate(values["related"]):
-        try:
-            found_memory(uid, space.name)
-        except NotFound as error:
-            message = "There is no memory of that uid in this space."
-            raise InvalidInput({f"related.{index}": [message]}) from error
     request = diagnostics(space.name, finding_id=values["finding_id"], content=values["content"])
-    if request is None:
-        return jsonify(outcome=_NOTHING, memory=None, trace_id=None)
-    report = service().gateway.write([request], caller=g.caller)
-    (result,) = _accepted(report)
-    assert result.memory is not None  # noqa: S101 - an error was raised before
-    for uid in values["related"]:
-        edge = EdgeRequest(
-            space=space, from_uid=uid, to_uid=result.memory.uid, type=EdgeType.RELATED_TO, weight=RELATED_WEIGHT
-        )
-        service().gateway.draw_edge(edge, caller=g.caller)
-    return jsonify(outcome=result.outcome.value, memory=memory_view(result.memory), trace_id=report.trace_id)
+    found = finding_uid(values["finding_id"])
+    edges = [
+        EdgeRequest(space=space, from_uid=uid, to_uid=found, type=EdgeType.RELATED_TO, weight=RELATED_WEIGHT)
+        for uid in values["related"]
+    ]
+    try:
+        return _written(request, edges)
+    except InvalidInput as error:
+        raise InvalidInput({_related(path): texts for path, texts in error.fields.items()}) from error
 
 
-def _written(request: WriteRequest | None) -> Response:
+def _related(path: str) -> str:
+    """Where a caller named the start of an edge: edges.3.from is related.3."""
+    return path.replace("edges.", "related.").removesuffix(".from")
+
+
+def _written(request: WriteRequest | None, edges: Sequence[EdgeRequest] = ()) -> Response:
     if request is None:
         return jsonify(outcome=_NOTHING, memory=None, trace_id=None)
-    report = service().gateway.write([request], caller=g.caller)
+    report = service().gateway.write([request], edges=edges, caller=g.caller)
     (result,) = _accepted(report)
     view = memory_view(result.memory) if result.memory else None
     return jsonify(outcome=result.outcome.value, memory=view, trace_id=report.trace_id)

@@ -1,23 +1,23 @@
-// name: by_uid
-// Edges of one uid between memories of a tenant; the prefix ends the tenant's name.
-// parameters: space_prefix, uid
+// name: by_uids
+// Edges of some uids between memories of a tenant; the prefix ends the tenant's name.
+// parameters: space_prefix, uids
 CALL () {
-  MATCH (from:Memory)-[e:UPDATES {uid: $uid}]->(to:Memory) RETURN from, e, to
+  MATCH (from:Memory)-[e:UPDATES]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
   UNION ALL
-  MATCH (from:Memory)-[e:CONTRADICTS {uid: $uid}]->(to:Memory) RETURN from, e, to
+  MATCH (from:Memory)-[e:CONTRADICTS]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
   UNION ALL
-  MATCH (from:Memory)-[e:RELATED_TO {uid: $uid}]->(to:Memory) RETURN from, e, to
+  MATCH (from:Memory)-[e:RELATED_TO]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
   UNION ALL
-  MATCH (from:Memory)-[e:CAUSED_BY {uid: $uid}]->(to:Memory) RETURN from, e, to
+  MATCH (from:Memory)-[e:CAUSED_BY]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
   UNION ALL
-  MATCH (from:Memory)-[e:PART_OF {uid: $uid}]->(to:Memory) RETURN from, e, to
+  MATCH (from:Memory)-[e:PART_OF]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
 }
 WITH from, e, to
 WHERE from.space STARTS WITH $space_prefix AND to.space = from.space
 RETURN from.space AS space,
        [e.uid, from.uid, to.uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type] AS edge
 ORDER BY space, from.uid, to.uid
-LIMIT 100;
+LIMIT 100000;
 
 // name: list
 // One page of the edges of some spaces, by their start, behind the place that the last page ended at.

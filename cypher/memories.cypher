@@ -27,6 +27,15 @@ RETURN m {
 ORDER BY m.key
 LIMIT 1000;
 
+// name: known_claims
+// Those claims, each of which names a space, that a memory holds.
+// parameters: space_keys
+UNWIND $space_keys AS claim
+MATCH (k:ClaimKey {key: claim})
+WHERE EXISTS { (k)-[:CLAIMS]->(:Memory) }
+RETURN k.key AS claim
+ORDER BY claim;
+
 // name: list
 // One page of the memories of some spaces, newest first, behind the place that the last page ended at.
 // parameters: begins_by, conversation_id, created_after, created_before, cursor_key, cursor_time, ends_after, entity

@@ -11,14 +11,18 @@ from pathlib import Path
 from graphmem.adapters.clock import SystemClock
 from graphmem.adapters.embedded_neo4j import EmbeddedNeo4j, EmbeddedOptions, attach
 from graphmem.adapters.embedders import build_embedder
+from graphmem.adapters.event_log import EventLog
 from graphmem.adapters.ids import TimeOrderedIds
 from graphmem.adapters.language_models import build_language_model
 from graphmem.adapters.neo4j_home import Neo4jHome
+from graphmem.adapters.workspaces import Workspaces
 from graphmem.errors import GraphmemError, StoreUnavailable
 from graphmem.gateway.entities import EntityKeeper
 from graphmem.gateway.gateway import Gateway
-from graphmem.model.policy import EntityPolicy, Policy, WritePolicy
-from graphmem.model.policy_overrides import with_overrides
+from graphmem.intake.files import Ingest
+from graphmem.intake.worker import IngestWorker
+from graphmem.model.policy import EntityPolicy, Policy
+from graphmem.model.policy_layers import Configuration
 from graphmem.ports import Clock, Embedder, IdSource, LanguageModel
 from graphmem.recall.bulletins import BulletinMaker
 from graphmem.recall.explainer import Explainer
@@ -39,7 +43,7 @@ from graphmem.store.traces import Journal, Traces
 from graphmem.store.upkeep import Upkeep
 from graphmem.store.vectors import VectorSlot
 from graphmem.upkeep.catalogue import all_jobs
-from graphmem.upkeep.runs import JobRunner
+from graphmem.upkeep.runs import Job, JobRunner
 
 _RETRY_SECONDS = 0.2
 
@@ -67,13 +71,21 @@ class Graphmem:
     recall: Recall
     explainer: Explainer
     bulletin_maker: BulletinMaker
+    ingest: Ingest
+    events: EventLog
     journal: Journal
     runner: JobRunner
     runs: JobRuns
 
+    @property
+    def worker_interval_seconds(self) -> int:
+        """The seconds between two looks into the ingest folders (memory.worker_interval_seconds)."""
+        return int(self.settings.memory.get("worker_interval_seconds", self.policy.memory.worker_interval_seconds))
+
     def close(self) -> None:
         """Write down the recalls that are still to be noted, and close the connection to the database."""
         self.journal.close()
+        self.events.close()
         self.connection.close()
 
 
@@ -144,12 +156,14 @@ def build(
     """
     clock, ids = clock or SystemClock(), ids or TimeOrderedIds()
     embedder = embedder or embedder_of(settings)
-    policy = with_overrides(policy or policy_of(settings), settings.policy)
-    policies = SpacePolicies(connection, policy)
+    policies = SpacePolicies(connection, policy or policy_of(settings), configuration_of(settings))
+    policy = policies.base
     slot = VectorSlot(connection, embedder.name)
     journal = Journal(connection)
     entities = Entities(connection)
     traces, histories = Traces(connection), Histories(connection)
+    workspaces = Workspaces(settings.server.data_dir, shared_roots=settings.write.source_roots)
+    events = EventLog(workspaces, clock=clock)
     gateway = Gateway(
         connection,
         embedder=embedder,
@@ -158,8 +172,9 @@ def build(
         ids=ids,
         policy=policy,
         policies=policies,
-        source_roots=(settings.server.data_dir, *settings.write.source_roots),
+        workspaces=workspaces,
     )
+    ingest = Ingest(gateway, Memories(connection), workspaces=workspaces, policies=policies, events=events)
     jobs = all_jobs(
         connection,
         gateway=gateway,
@@ -181,7 +196,10 @@ def build(
         policy=policy,
         policies=policies,
         journal=journal,
+        workspaces=workspaces,
+        events=events,
     )
+    worker = IngestWorker(ingest, workspaces=workspaces, events=events)
     return Graphmem(
         settings=settings,
         policy=policy,
@@ -203,8 +221,20 @@ def build(
         bulletin_maker=BulletinMaker(recall, Memories(connection), Bulletins(connection), clock=clock),
         explainer=Explainer(traces, journal, histories),
         journal=journal,
-        runner=JobRunner(connection, jobs=jobs, clock=clock, ids=ids, holder=process_name()),
+        ingest=ingest,
+        events=events,
+        runner=JobRunner(connection, jobs=(*jobs, ingest_job(worker)), clock=clock, ids=ids, holder=process_name()),
         runs=JobRuns(connection),
+    )
+
+
+def ingest_job(worker: IngestWorker) -> Job:
+    """The job that looks into the ingest folders."""
+    return Job(
+        name="ingest",
+        does="takes in the files that were dropped for orchestrators",
+        function=worker.run,
+        without_store=worker.degrade,
     )
 
 
@@ -220,10 +250,21 @@ def language_model_of(settings: Settings) -> LanguageModel | None:
 
 def policy_of(settings: Settings) -> Policy:
     """The policy before single numbers of it are overridden."""
-    write = settings.write
-    return Policy(
-        write=WritePolicy(refuse_secrets=write.refuse_secrets, refuse_injection=write.refuse_injection),
-        entities=EntityPolicy(overrides=settings.entities.overrides),
+    return Policy(entities=EntityPolicy(overrides=settings.entities.overrides))
+
+
+def configuration_of(settings: Settings) -> Configuration:
+    """What the settings say of the policy, and where they say it."""
+    write = {
+        "write.refuse_secrets": settings.write.refuse_secrets,
+        "write.refuse_injection": settings.write.refuse_injection,
+    }
+    changed = {path: value for path, value in write.items() if not value}
+    return Configuration(
+        policy={**changed, **settings.policy},
+        memory=settings.memory,
+        orchestrators=settings.orchestrators,
+        places=settings.places,
     )
 
 

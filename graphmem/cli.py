@@ -19,12 +19,11 @@ from graphmem.errors import GraphmemError, InvalidInput
 from graphmem.logs import set_up_logs
 from graphmem.model.caller import Caller, Role, is_pattern
 from graphmem.model.job import Run, RunStatus
-from graphmem.model.space import is_tenant_name, parse_space
+from graphmem.model.space import FIRST_TENANT, is_tenant_name, parse_space
 from graphmem.model.writing import WriteRequest
 from graphmem.recall.request import RankerName, RecallRequest
 from graphmem.settings import Settings, load_settings
 from graphmem.store.connection import Connection
-from graphmem.store.keys import FIRST_TENANT
 from graphmem.store.migrations import apply_migrations, check_schema, schema_state
 from graphmem.supervisor import Supervisor
 from graphmem.upkeep.reembedding import REEMBED

@@ -60,6 +60,24 @@ class ScopeDenied(Forbidden):
     code = "scope_denied"
 
 
+class MemoryDisabled(Forbidden):
+    """Memory is switched off for this orchestrator (memory.enabled)."""
+
+    code = "memory_disabled"
+
+
+class IngestDisabled(Forbidden):
+    """The ingest folder of this orchestrator is switched off (memory.ingest.enabled)."""
+
+    code = "ingest_disabled"
+
+
+class SourcePathDenied(Forbidden):
+    """A memory cites a file outside what this orchestrator may cite, so nothing is recalled."""
+
+    code = "source_path_denied"
+
+
 class PolicyRefused(GraphmemError):
     """The policy of this space refuses that memory."""
 
@@ -74,6 +92,12 @@ class StoreUnavailable(GraphmemError):
     """The graph store does not answer."""
 
     code = "store_unavailable"
+
+
+class StoreDamaged(StoreUnavailable):
+    """The graph holds a value that this version does not know."""
+
+    code = "memory_db_corrupt"
 
 
 class ModelUnavailable(GraphmemError):

@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any, Protocol
 
+from graphmem.model.space import Space
+
 Vector = tuple[float, ...]
 
 
@@ -19,6 +21,13 @@ class IdSource(Protocol):
 
     def new(self, kind: str) -> str:
         """A new id, unlike all before; ``kind`` says what for, such as ``memory``."""
+
+
+class Events(Protocol):
+    """Where the events of orchestrators are written down (002, logs)."""
+
+    def emit(self, event: str, space: Space, **fields: object) -> None:
+        """Write down an event of an orchestrator, such as ``memory.ingest.processed``."""
 
 
 class LanguageModel(Protocol):

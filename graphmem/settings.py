@@ -16,6 +16,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields, post_load, valid
 
 from graphmem.errors import SettingsError
 from graphmem.model.entity import entity_key
+from graphmem.model.orchestrator_config import config_problems
 from graphmem.model.policy_overrides import override_problems
 
 _PREFIX = "GRAPHMEM_"
@@ -37,6 +38,8 @@ SHORT_NAMES = {
     "EMBEDDER": "embedder.name",
     "LLM": "llm.name",
 }
+_STRICT = {"memory", "orchestrators"}
+_NESTED = {"policy"} | _STRICT  # sections with tables in them
 _OTHER_NAMES = {"CONFIG", "TEST_NEO4J_URI", "TEST_NEO4J_USER", "TEST_NEO4J_PASSWORD"}  # read elsewhere
 
 
@@ -128,6 +131,9 @@ class Settings:
     entities: EntitySettings = field(default_factory=EntitySettings)
     traces: TraceSettings = field(default_factory=TraceSettings)
     policy: Mapping[str, Any] = field(default_factory=dict)  # by path, such as recall.fused.k
+    memory: Mapping[str, Any] = field(default_factory=dict)  # by key, such as retrieval.top_n (002)
+    orchestrators: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # the same of one, by its name
+    places: Mapping[str, str] = field(default_factory=dict)  # path of a value → the variable that set it
 
 
 class _Path(fields.String):
@@ -207,13 +213,47 @@ class _Overrides(fields.Field[dict[str, Any]]):
     """Values of the policy, in tables or by their path; texts of the environment become what they say."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> dict[str, Any]:  # noqa: ANN401, ARG002
-        if not isinstance(value, Mapping):
-            message = "Must be a table."
-            raise ValidationError(message)
-        flat = {path: _spoken(inner) for path, inner in _leaves(value)}
+        flat = {path: _spoken(inner) for path, inner in _leaves(_table(value))}
         if problems := override_problems(flat):
             raise ValidationError(problems)
         return flat
+
+
+class _MemoryKeys(fields.Field[dict[str, Any]]):
+    """The memory.* keys, for all orchestrators."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> dict[str, Any]:  # noqa: ANN401, ARG002
+        flat = dict(_leaves(_table(value)))
+        if problems := config_problems(flat):
+            raise ValidationError(dict(problems))
+        return flat
+
+
+class _OrchestratorKeys(fields.Field[dict[str, dict[str, Any]]]):
+    """The memory.* keys of single orchestrators: ``main.memory.retrieval.top_n``."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> dict[str, Any]:  # noqa: ANN401, ARG002
+        found: dict[str, dict[str, Any]] = {}
+        problems: dict[str, list[str]] = {}
+        for path, inner in _leaves(_table(value)):
+            owner, memory, key = path.rpartition(".memory.")
+            if memory:
+                found.setdefault(owner, {})[key] = inner
+            else:
+                problems[path] = ["Is not a setting: it must be under <orchestrator>.memory."]
+        for owner, values in found.items():
+            for key, texts in config_problems(values, of_one=True).items():
+                problems[f"{owner}.memory.{key}"] = texts
+        if problems:
+            raise ValidationError(dict(problems))
+        return found
+
+
+def _table(value: object) -> Mapping[str, Any]:
+    if isinstance(value, Mapping):
+        return value
+    message = "Must be a table."
+    raise ValidationError(message)
 
 
 def _leaves(table: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
@@ -263,6 +303,8 @@ class _SettingsSchema(_Section):
     entities = fields.Nested(_EntitySchema)
     traces = fields.Nested(_TraceSchema)
     policy = _Overrides()
+    memory = _MemoryKeys()
+    orchestrators = _OrchestratorKeys()
 
 
 def load_settings(environment: Mapping[str, str]) -> Settings:
@@ -272,11 +314,12 @@ def load_settings(environment: Mapping[str, str]) -> Settings:
         SettingsError: unknown or unfit keys, all named at once, each with its place.
     """
     values, problems = _from_file(environment.get("GRAPHMEM_CONFIG"))
-    problems += _add_environment(values, environment)
+    places = _add_environment(values, environment, problems)
     try:
         loaded = _SettingsSchema().load(values)
     except ValidationError as error:
-        problems += _flat(error.messages_dict)
+        found = _flat(error.messages_dict)
+        problems += [f"{path}{_place(path, places, environment)}: {text}" for path, text in found]
     if problems:
         msg = "The settings are not valid:\n  " + "\n  ".join(sorted(problems))
         raise SettingsError(msg)
@@ -289,7 +332,16 @@ def load_settings(environment: Mapping[str, str]) -> Settings:
         entities=EntitySettings(**loaded.get("entities", {})),
         traces=TraceSettings(**loaded.get("traces", {})),
         policy=loaded.get("policy", {}),
+        memory=loaded.get("memory", {}),
+        orchestrators=loaded.get("orchestrators", {}),
+        places=places,
     )
+
+
+def _place(path: str, places: Mapping[str, str], environment: Mapping[str, str]) -> str:
+    """Where a value was set, in brackets: a variable, or the file."""
+    place = places.get(path) or environment.get("GRAPHMEM_CONFIG")
+    return f" ({place})" if place else ""
 
 
 def _from_file(path: str | None) -> tuple[dict[str, Any], list[str]]:
@@ -303,28 +355,35 @@ def _from_file(path: str | None) -> tuple[dict[str, Any], list[str]]:
         return {}, [f"GRAPHMEM_CONFIG: {path} is not TOML ({error})."]
 
 
-def _add_environment(values: dict[str, Any], environment: Mapping[str, str]) -> list[str]:
-    problems = []
+def _add_environment(values: dict[str, Any], environment: Mapping[str, str], problems: list[str]) -> dict[str, str]:
+    """Put what the environment sets over the values of the file; says which variable set which path."""
+    places: dict[str, str] = {}
     for name in sorted(name for name in environment if name.startswith(_PREFIX)):
         short = name.removeprefix(_PREFIX)
         if short in _OTHER_NAMES:
             continue
         path = SHORT_NAMES.get(short) or (short[1:].lower().replace("__", ".") if short.startswith("_") else "")
         section, dot, key = path.partition(".")
-        if not dot or ("." in key and section != "policy"):
+        if not dot or ("." in key and section not in _NESTED):
             problems.append(f"{name}: is not a setting.")
         elif isinstance(inner := values.setdefault(section, {}), dict):
             is_list = (section, key) == ("write", "source_roots")
-            inner[key] = environment[name].split(":") if is_list else environment[name]
-    return problems
+            inner[key] = environment[name].split(":") if is_list else _spoken_in(section, environment[name])
+            places[path] = name
+    return places
 
 
-def _flat(messages: Mapping[str, Any], prefix: str = "") -> list[str]:
+def _spoken_in(section: str, text: str) -> Any:  # noqa: ANN401 - any value of a TOML file
+    """In the sections whose types are checked to the letter a text of the environment is the value that it spells."""
+    return _spoken(text) if section in _STRICT else text
+
+
+def _flat(messages: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
     found = []
     for name, inner in messages.items():
         path = f"{prefix}.{name}".removeprefix(".").removesuffix("._schema")
         if isinstance(inner, Mapping):
             found += _flat(inner, path)
         else:
-            found += [f"{path}: {text}" for text in inner]
+            found += [(path, text) for text in inner]
     return found

@@ -5,7 +5,8 @@ import os
 from graphmem.bootstrap import build, connect_when_ready, embedder_of
 from graphmem.logs import set_up_logs
 from graphmem.settings import load_settings
-from jobs.process import serve
+from jobs.process import JobsProcess
+from jobs.schedule import schedule
 
 if __name__ == "__main__":
     settings = load_settings(os.environ)
@@ -13,6 +14,7 @@ if __name__ == "__main__":
     embedder = embedder_of(settings)
     graphmem = build(settings, connect_when_ready(settings, embedder), embedder=embedder)
     try:
-        serve(graphmem.runner, graphmem.runs)
+        table = schedule(graphmem.worker_interval_seconds)
+        JobsProcess(runner=graphmem.runner, runs=graphmem.runs, schedule=table).serve()
     finally:
         graphmem.close()

@@ -1,12 +1,14 @@
 """The table of jobs: what runs when. Add a job here and in ``graphmem/upkeep/catalogue.py``."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from apscheduler.triggers.base import BaseTrigger
 from apscheduler.triggers.cron import CronTrigger
+from apscheduler.triggers.interval import IntervalTrigger
 
-_DAY = 24 * 60
+_MINUTE, _DAY = 60, 24 * 60 * 60
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -16,13 +18,13 @@ class ScheduledJob:
     name: str
     when: str
     trigger: BaseTrigger
-    period_minutes: int
+    period_seconds: int
     grace_seconds: int = 300
 
     @property
     def is_daily(self) -> bool:
         """Whether it runs once a day."""
-        return self.period_minutes == _DAY
+        return self.period_seconds == _DAY
 
     def is_past(self, now: datetime) -> bool:
         """Whether its time of this day has passed."""
@@ -32,22 +34,37 @@ class ScheduledJob:
 
     def slot(self, now: datetime) -> int:
         """The number of the period that a moment lies in: all processes fire in the same one, and one of them runs."""
-        return int(now.timestamp()) // (60 * self.period_minutes)
+        return int(now.timestamp()) // self.period_seconds
 
 
 def _every(name: str, minutes: int, when: str, *, offset: int = 0, grace_seconds: int = 300) -> ScheduledJob:
     """Every so many minutes; the offset lets jobs that build on each other begin one after the other."""
     trigger = CronTrigger(minute=f"{offset}-59/{minutes}", timezone="UTC")
-    return ScheduledJob(name=name, when=when, trigger=trigger, period_minutes=minutes, grace_seconds=grace_seconds)
+    return ScheduledJob(
+        name=name, when=when, trigger=trigger, period_seconds=minutes * _MINUTE, grace_seconds=grace_seconds
+    )
 
 
 def _daily(name: str, hour: int, minute: int) -> ScheduledJob:
     trigger = CronTrigger(hour=hour, minute=minute, timezone="UTC")
     when = f"daily at {hour}:{minute:02} UTC"
-    return ScheduledJob(name=name, when=when, trigger=trigger, period_minutes=_DAY, grace_seconds=3600)
+    return ScheduledJob(name=name, when=when, trigger=trigger, period_seconds=_DAY, grace_seconds=3600)
 
 
-SCHEDULE: tuple[ScheduledJob, ...] = (
+def _every_seconds(name: str, seconds: int) -> ScheduledJob:
+    """Every so many seconds, counted from one moment, so that all processes fire together."""
+    trigger = IntervalTrigger(seconds=seconds, start_date=_EPOCH, timezone="UTC")
+    grace_seconds = max(seconds, _MINUTE)
+    when = f"every {seconds} seconds"
+    return ScheduledJob(name=name, when=when, trigger=trigger, period_seconds=seconds, grace_seconds=grace_seconds)
+
+
+def schedule(worker_interval_seconds: int) -> tuple[ScheduledJob, ...]:
+    """The table, with the interval at which the ingest folders are looked into (002)."""
+    return (_every_seconds("ingest", worker_interval_seconds), *_TABLE)
+
+
+_TABLE: tuple[ScheduledJob, ...] = (
     _every("embed_pending", 1, "every minute", grace_seconds=60),
     _every("expire", 5, "every 5 minutes"),
     _every("curate_dedupe", 10, "every 10 minutes, where a space is due"),

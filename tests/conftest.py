@@ -128,6 +128,7 @@ def house(connection: Connection, settings: Settings) -> Iterator[House]:
     )
     yield built
     built.graphmem.journal.close()
+    built.graphmem.events.close()
     built.rows("MATCH (t:Trace {tenant: $name}) DELETE t", name=tenant)
     built.rows("MATCH (n) WHERE n.space STARTS WITH $tenant DETACH DELETE n")
 

@@ -6,7 +6,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 
 from api.schemas.common import Number, RequestSchema, Text, iso
 from api.schemas.memories import EntityAnswer, MemoryAnswer
-from graphmem.gateway.validation import is_uid
+from graphmem.gateway.validation import UID_FORM, is_uid
 from graphmem.model.edge import Edge, EdgeType, LineageType, edge_type
 
 
@@ -26,8 +26,7 @@ class EdgeTypeField(fields.Field[EdgeType]):
 def check_uid(uid: str) -> None:
     """Refuse what cannot be a uid."""
     if not is_uid(uid):
-        message = "Must be 1 to 128 of A-Z a-z 0-9 . _ - :"
-        raise ValidationError(message)
+        raise ValidationError(UID_FORM)
 
 
 class EdgeBody(RequestSchema):
@@ -37,7 +36,9 @@ class EdgeBody(RequestSchema):
     from_uid = fields.String(required=True, data_key="from", validate=check_uid)
     to_uid = fields.String(required=True, data_key="to", validate=check_uid)
     type = EdgeTypeField(required=True, metadata={"enum": list(EdgeType), "example": "RELATED_TO"})
-    weight = Number(load_default=1.0, validate=validate.Range(0, 1, error="Must be a number from 0 to 1."))
+    weight = Number(
+        load_default=1.0, validate=validate.Range(0, 1, error="Must be a number from 0 to 1 (EdgeWeightOutOfRange).")
+    )
     reason = Text(load_default=None, allow_none=True, validate=validate.Length(1, 500))
     link_type = Text(load_default=None, allow_none=True, validate=validate.Length(1, 64))
     uid = fields.String(load_default=None, allow_none=True, validate=check_uid)

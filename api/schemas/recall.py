@@ -36,7 +36,11 @@ class RecallBody(RequestSchema):
         ],
         metadata={"example": "What does Ada drink?"},
     )
-    limit = fields.Integer(strict=True, load_default=20, validate=validate.Range(1, _LIMITS.limit_max))
+    limit = fields.Integer(
+        strict=True,
+        validate=validate.Range(1, _LIMITS.limit_max),
+        metadata={"description": "20 by default; in orchestrator spaces memory.retrieval.top_n"},
+    )
     ranker = fields.Enum(RankerName, by_value=True, load_default=None, allow_none=True)
     candidates_vector = fields.Integer(strict=True, load_default=None, allow_none=True, validate=_CANDIDATES)
     candidates_text = fields.Integer(strict=True, load_default=None, allow_none=True, validate=_CANDIDATES)

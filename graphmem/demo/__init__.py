@@ -14,10 +14,10 @@ from graphmem.adapters.clock import SystemClock
 from graphmem.bootstrap import Graphmem, build, database, process_name
 from graphmem.model.caller import Caller, Role
 from graphmem.model.source import Source, SourceType
+from graphmem.model.space import FIRST_TENANT
 from graphmem.model.writing import WriteRequest
 from graphmem.recall.request import RecallRequest
 from graphmem.settings import Settings
-from graphmem.store.keys import FIRST_TENANT
 from graphmem.store.migrations import apply_migrations
 
 SPACE = "project:demo"

@@ -8,6 +8,7 @@ from typing import Any
 from graphmem.errors import Conflict, GraphmemError, InvalidInput, NotFound
 from graphmem.gateway.claims import logical_claim, source_claim
 from graphmem.gateway.draft import Draft
+from graphmem.gateway.edges import EdgeRequest, draw_requested
 from graphmem.model.edge import EdgeType
 from graphmem.model.entity import EntityRef, label_from_key
 from graphmem.model.memory import Memory, Status, memory_key
@@ -18,6 +19,7 @@ from graphmem.model.tokens import epoch_ms
 from graphmem.model.writing import Dedupe, OnSameKey, Outcome, WriteRequest, WriteResult
 from graphmem.text.normalise import comparable, shorten
 
+_IMPORTED = "import"  # the reason of a status that another system gave
 _EDGE_FIELDS = {
     "updates": EdgeType.UPDATES,
     "contradicts": EdgeType.CONTRADICTS,
@@ -58,8 +60,8 @@ class Item:
         return (*named, *([("after", self.request.after)] if self.request.after else []))
 
 
-def selection_for(items: Iterable[Item]) -> Selection:
-    """All that deciding these items needs to lock and read."""
+def selection_for(items: Iterable[Item], edges: Sequence[EdgeRequest] = ()) -> Selection:
+    """All that deciding these items and edges needs to lock and read."""
     claims: set[str] = set()
     memories: set[str] = set()
     conversations: set[str] = set()
@@ -75,19 +77,34 @@ def selection_for(items: Iterable[Item]) -> Selection:
         if item.request.after:
             anchors.add(item.key_of(item.request.after))
         entities |= {f"{item.space.without_persona.key}|{ref.key}" for ref in item.request.entities}
+    for edge in edges:
+        memories |= {edge.place[0], edge.place[2]}
     return Selection(
         claims=frozenset(claims),
         memories=frozenset(memories),
         conversations=frozenset(conversations),
         anchors=frozenset(anchors),
         entities=frozenset(entities),
+        edges=frozenset(edge.place for edge in edges),
     )
 
 
-def decide(state: GraphState, items: Sequence[Item], *, policy: Policy, now: datetime) -> Decision:
-    """Decide every item in order, each on the state that the ones before it leave."""
+def decide(
+    state: GraphState, items: Sequence[Item], edges: Sequence[EdgeRequest] = (), *, policy: Policy, now: datetime
+) -> Decision:
+    """Decide every item in order, each on the state that the ones before it leave, then the edges among them.
+
+    Edges of items whose sources are all known were drawn when those came first (002, Storage Contract).
+
+    Raises:
+        InvalidInput, Conflict: an edge cannot be drawn; items never raise, they are refused.
+    """
     draft = Draft(before=state, now=now)
+    is_known = bool(items) and all(_has_known_source(draft, item) for item in items)
     results = [_decide_item(draft, item, policy) for item in items]
+    if not is_known and not any(result.error for result in results):
+        for index, edge in enumerate(edges):
+            draw_requested(draft, edge, path=f"edges.{index}.")
     draft.rebuild_contexts(word_limit=policy.index.context_words)
     return draft.decision(results)
 
@@ -100,12 +117,19 @@ def _decide_item(draft: Draft, item: Item, policy: Policy) -> WriteResult:
         return WriteResult(index=item.index, outcome=Outcome.REFUSED, error=error)
 
 
+def _has_known_source(draft: Draft, item: Item) -> bool:
+    key = item.request.source.key
+    return bool(key) and not item.is_correction and source_claim(item.space, key or "") in draft.claims
+
+
 def _accepted(draft: Draft, item: Item, policy: Policy) -> WriteResult:
     request = item.request
     source = source_claim(item.space, request.source.key) if request.source.key else None
-    if source and source in draft.claims and not item.is_correction:
+    if source and _has_known_source(draft, item):
         return WriteResult(index=item.index, outcome=Outcome.UNCHANGED, memory=draft.memories.get(draft.claims[source]))
     outcome, memory = _apply(draft, item, policy)
+    if "status" in request.given and memory.status is not request.status:
+        memory = draft.set_status(memory, request.status, _IMPORTED)
     if source and not item.is_correction:
         draft.claim(source, memory)
     if _connect(draft, item, memory) and outcome is Outcome.CREATED:
@@ -172,8 +196,11 @@ def _create(draft: Draft, item: Item, policy: Policy, *, instead_of: Memory | No
         summary=request.summary or shorten(request.content, policy.write.summary_max_chars),
         entities=_united(draft, item, (), policy),
         context_built=request.context is None and request.source.conversation_id is not None,
-        created_at=draft.now,
-        updated_at=draft.now,
+        created_at=request.created_at or draft.now,
+        updated_at=request.updated_at or request.created_at or draft.now,
+        status=request.status,
+        status_reason=None if request.status is Status.ACTIVE else _IMPORTED,
+        status_at=None if request.status is Status.ACTIVE else draft.now,
         embedded=item.has_vectors,
         claims_content=request.dedupe is Dedupe.CONTENT and not request.uid,
         **kept | {"expires_at": request.expires_at or _doubtful_until(request, draft.now, policy.write)},

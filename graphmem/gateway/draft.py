@@ -49,7 +49,8 @@ class Draft:
         """Add a memory: its claims where they are free, its place in its conversation."""
         self.created.add(memory.key)
         self.memories[memory.key] = memory
-        self.take_claims(memory, also_from=instead_of)
+        if memory.status is Status.ACTIVE:
+            self.take_claims(memory, also_from=instead_of)
         self.join_conversation(memory, behind)
 
     def put(self, memory: Memory) -> None:
@@ -149,6 +150,7 @@ class Draft:
         weight: float = 1.0,
         reason: str | None = None,
         link_type: str | None = None,
+        created_at: datetime | None = None,
     ) -> Edge:
         """Draw an edge, or revise the one of the same ends and type, which keeps its uid."""
         place = (memory.key, edge_type, other.key)
@@ -159,7 +161,7 @@ class Draft:
             to_uid=other.uid,
             type=edge_type,
             weight=weight,
-            created_at=known.created_at if known else self.now,
+            created_at=known.created_at if known else created_at or self.now,
             reason=reason,
             link_type=link_type,
         )

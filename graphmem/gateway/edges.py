@@ -1,10 +1,12 @@
 """Edges: typed relations are drawn, revised and removed between memories of one space."""
 
+import math
 from dataclasses import dataclass
 from datetime import datetime
 
 from graphmem.errors import Conflict, InvalidInput, NotFound
 from graphmem.gateway.draft import Draft
+from graphmem.gateway.validation import UID_FORM, is_uid
 from graphmem.model.edge import Edge, EdgeType
 from graphmem.model.memory import Status, memory_key
 from graphmem.model.space import Space
@@ -13,7 +15,10 @@ from graphmem.model.state import Decision, EdgeKey, GraphState, Selection
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EdgeRequest:
-    """An edge to be drawn. ``weight`` is 0 to 1; ``link_type`` is the native name of another vocabulary."""
+    """An edge to be drawn, or revised where it is there.
+
+    ``weight`` is 0 to 1; ``link_type`` is the native name of another vocabulary.
+    """
 
     space: Space
     from_uid: str
@@ -23,6 +28,7 @@ class EdgeRequest:
     reason: str | None = None
     uid: str | None = None
     link_type: str | None = None
+    created_at: datetime | None = None  # of one that another system kept
 
     @property
     def place(self) -> EdgeKey:
@@ -39,6 +45,17 @@ class DrawnEdge:
     trace_id: str
 
 
+def edge_problems(request: EdgeRequest, *, path: str = "") -> dict[str, list[str]]:
+    """What is wrong with a request, by field path; empty when all is well."""
+    found: dict[str, list[str]] = {}
+    for field, uid in (("uid", request.uid), ("from", request.from_uid), ("to", request.to_uid)):
+        if uid is not None and not is_uid(uid):
+            found[f"{path}{field}"] = [UID_FORM]
+    if not (math.isfinite(request.weight) and 0 <= request.weight <= 1):
+        found[f"{path}weight"] = ["Must be a number from 0 to 1 (EdgeWeightOutOfRange)."]
+    return found
+
+
 def edge_selection(request: EdgeRequest) -> Selection:
     """What drawing an edge locks and reads."""
     start, _, end = request.place
@@ -52,25 +69,35 @@ def decide_edge(state: GraphState, request: EdgeRequest, *, now: datetime) -> De
         InvalidInput: an end is not there, or both are the same.
         Conflict: a memory that is not current would update one that is.
     """
+    draft = Draft(before=state, now=now)
+    edge = draw_requested(draft, request)
+    outcome = "edge_revised" if request.place in state.edges else "edge_created"
+    return draft.decision(events=[_event(edge, outcome)])
+
+
+def draw_requested(draft: Draft, request: EdgeRequest, *, path: str = "") -> Edge:
+    """Draw an edge in a draft; ``path`` is where the request stands in a longer one, such as ``edges.3.``.
+
+    Raises:
+        InvalidInput: an end is not there, or both are the same.
+        Conflict: a memory that is not current would update one that is.
+    """
     start, _, end = request.place
-    missing = {
-        field: ["There is no memory of that uid in this space."]
+    wrong = {
+        f"{path}{field}": ["There is no memory of that uid in this space."]
         for field, key in (("from", start), ("to", end))
-        if key not in state.memories
+        if key not in draft.memories
     }
     if start == end:
-        missing["to"] = ["Must be another memory than from."]
-    if missing:
-        raise InvalidInput(missing)
-    draft = Draft(before=state, now=now)
-    if request.type is EdgeType.UPDATES and state.memories[end].status is Status.ACTIVE:
-        if state.memories[start].status is not Status.ACTIVE:
-            message = (
-                f"The memory {request.from_uid} is {state.memories[start].status}: it cannot update a current one."
-            )
+        wrong[f"{path}to"] = ["Must be another memory than from."]
+    if wrong:
+        raise InvalidInput(wrong)
+    if request.type is EdgeType.UPDATES and draft.memories[end].status is Status.ACTIVE:
+        if (status := draft.memories[start].status) is not Status.ACTIVE:
+            message = f"The memory {request.from_uid} is {status}: it cannot update a current one."
             raise Conflict(message)
-        draft.supersede(state.memories[start], state.memories[end])
-    edge = draft.draw(
+        draft.supersede(draft.memories[start], draft.memories[end])
+    return draft.draw(
         draft.memories[start],
         request.type,
         draft.memories[end],
@@ -78,9 +105,8 @@ def decide_edge(state: GraphState, request: EdgeRequest, *, now: datetime) -> De
         weight=request.weight,
         reason=request.reason,
         link_type=request.link_type,
+        created_at=request.created_at,
     )
-    outcome = "edge_revised" if request.place in state.edges else "edge_created"
-    return draft.decision(events=[_event(edge, outcome)])
 
 
 def decide_removal(state: GraphState, place: EdgeKey, *, now: datetime) -> Decision:

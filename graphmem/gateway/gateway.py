@@ -3,13 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
 from itertools import accumulate
-from pathlib import Path
 
-from graphmem.errors import Conflict, Forbidden, GraphmemError, PolicyRefused
+from graphmem.adapters.workspaces import Workspaces
+from graphmem.errors import Conflict, Forbidden, GraphmemError, InvalidInput, PolicyRefused
 from graphmem.gateway.answers import answer_text, is_stored, memory_keys, report_from
 from graphmem.gateway.combining import Combiner
 from graphmem.gateway.decide import decide, selection_for
-from graphmem.gateway.edges import DrawnEdge, EdgeRequest, decide_edge, decide_removal, edge_selection
+from graphmem.gateway.edges import DrawnEdge, EdgeRequest, decide_edge, decide_removal, edge_problems, edge_selection
 from graphmem.gateway.folding import decide_unfold, unfold_selection
 from graphmem.gateway.indexing import index_entry
 from graphmem.gateway.preparation import Preparation, Prepared
@@ -21,7 +21,7 @@ from graphmem.model.job import Run
 from graphmem.model.memory import Memory, Status, memory_key
 from graphmem.model.policy import Policy
 from graphmem.model.space import Space
-from graphmem.model.state import Decision, GraphState, Selection
+from graphmem.model.state import Decision, EdgeKey, GraphState, Selection
 from graphmem.model.trace import TraceKind, TraceRecord
 from graphmem.model.writing import IdempotencyKey, Outcome, WriteReport, WriteRequest, WriteResult
 from graphmem.ports import Clock, Embedder, IdSource, Vector
@@ -63,6 +63,10 @@ class _DryRunError(Exception):
         self.decision = decision
 
 
+def _taken(uid: str) -> Conflict:
+    return Conflict(f"Another edge of this space has the uid {uid}.")
+
+
 class Gateway:
     """The one way in. Each write is authorised, checked, decided by a pure function and traced."""
 
@@ -76,7 +80,7 @@ class Gateway:
         ids: IdSource,
         policy: Policy,
         policies: SpacePolicies,
-        source_roots: Sequence[Path] = (),
+        workspaces: Workspaces,
     ) -> None:
         self._connection = connection
         self._embedder = embedder
@@ -92,7 +96,7 @@ class Gateway:
             ids=ids,
             policy=policy,
             policies=policies,
-            source_roots=tuple(root.resolve() for root in source_roots),
+            workspaces=workspaces,
         )
 
     def write(
@@ -101,23 +105,29 @@ class Gateway:
         *,
         caller: Caller,
         atomic: bool = False,
+        edges: Sequence[EdgeRequest] = (),
+        with_vectors: bool = True,
         idempotency: IdempotencyKey | None = None,
     ) -> WriteReport:
         """Write memories; one result per request, in order, and a bad one never takes others with it.
 
-        An error in place of a request is answered as it is. With ``atomic`` all are stored or none.
+        An error in place of a request is answered as it is. With ``atomic`` all are stored or none, and so it is
+        with ``edges`` among them and what is there. Without ``with_vectors`` a job makes the vectors later.
 
         Raises:
-            Conflict: the idempotency key belongs to another request.
+            Conflict: the idempotency key belongs to another request; an edge's uid is that of another edge.
+            InvalidInput, Forbidden: an edge cannot be drawn.
             StoreUnavailable: the database does not answer; nothing was stored.
         """
         prepared = self._preparation.check(requests, caller)
+        atomic = atomic or bool(edges)
         if atomic and prepared.refused:
             return self._refused(prepared, prepared.refused, caller)
-        if not prepared.items:
+        if not prepared.items and not edges:
             return self._refused(prepared, (), caller)
-        prepared = self._preparation.embed(prepared)
-        return self._store(prepared, caller, atomic=atomic, idempotency=idempotency)
+        self._check_edges(edges, caller)
+        prepared = self._preparation.embed(prepared) if with_vectors else prepared.without_vectors()
+        return self._store(prepared, caller, atomic=atomic, edges=edges, idempotency=idempotency)
 
     def correct(
         self, request: WriteRequest, *, caller: Caller, expected_version: int | None = None
@@ -146,12 +156,13 @@ class Gateway:
         caller: Caller,
         *,
         atomic: bool = False,
+        edges: Sequence[EdgeRequest] = (),
         idempotency: IdempotencyKey | None = None,
     ) -> WriteReport:
         """Store what was prepared; a few items share a transaction with those of other callers."""
         if not atomic and idempotency is None and len(prepared.items) <= _COMBINED_ITEMS_MAX:
             return self._combiner.submit((prepared, caller))
-        return self._store_alone(prepared, caller, atomic=atomic, idempotency=idempotency)
+        return self._store_alone(prepared, caller, atomic=atomic, edges=edges, idempotency=idempotency)
 
     def _store_together(self, jobs: Sequence[tuple[Prepared, Caller]]) -> list[WriteReport]:
         """Decide and apply what several callers sent, in one transaction; each gets its own report and trace."""
@@ -195,7 +206,13 @@ class Gateway:
         return self._connection.write(work)
 
     def _store_alone(
-        self, prepared: Prepared, caller: Caller, *, atomic: bool, idempotency: IdempotencyKey | None
+        self,
+        prepared: Prepared,
+        caller: Caller,
+        *,
+        atomic: bool,
+        edges: Sequence[EdgeRequest],
+        idempotency: IdempotencyKey | None,
     ) -> WriteReport:
         now = self._clock.now()
         trace_id = self._ids.new("trace")
@@ -205,8 +222,8 @@ class Gateway:
                 return report_from(answer, memories_by_key(transaction, memory_keys(answer)))
             decision = self._decide_and_apply(
                 transaction,
-                selection_for(prepared.items),
-                lambda state: decide(state, prepared.items, policy=self._policy, now=now),
+                selection_for(prepared.items, edges),
+                lambda state: decide(state, prepared.items, edges, policy=self._policy, now=now),
                 prepared.vectors,
                 atomic=atomic,
             )
@@ -287,10 +304,7 @@ class Gateway:
             Forbidden: the key may not write in the space.
             InvalidInput: an end is not there, or both are the same.
         """
-        self._authorise(caller, request.space)
-        if request.uid and self._is_taken(request.uid, request):
-            message = f"Another edge of this space has the uid {request.uid}."
-            raise Conflict(message)
+        self._check_edges([request], caller)
         now = self._clock.now()
         decision, trace_id = self._change(
             edge_selection(request),
@@ -321,11 +335,23 @@ class Gateway:
         )
         return trace_id
 
-    def _is_taken(self, uid: str, request: EdgeRequest) -> bool:
-        """Whether an edge elsewhere in the space has that uid."""
-        ends = (request.from_uid, request.type, request.to_uid)
-        found = self._edges.by_uid(request.space.tenant, uid)
-        return any(space == request.space and (e.from_uid, e.type, e.to_uid) != ends for space, e in found)
+    def _check_edges(self, requests: Sequence[EdgeRequest], caller: Caller) -> None:
+        """Refuse edges in spaces that the key may not write in, and uids that another edge of the space has."""
+        for space in sorted({request.space for request in requests}):
+            self._authorise(caller, space)
+        wrong: dict[str, list[str]] = {}
+        for index, request in enumerate(requests):
+            wrong |= edge_problems(request, path=f"edges.{index}.")
+        if wrong:
+            raise InvalidInput(wrong)
+        wanted: dict[tuple[Space, str], EdgeKey] = {}
+        for request in requests:
+            if request.uid and wanted.setdefault((request.space, request.uid), request.place) != request.place:
+                raise _taken(request.uid)
+        for space, edge in self._edges.by_uids(caller.tenant, sorted({uid for _, uid in wanted})) if wanted else ():
+            place = (memory_key(space, edge.from_uid), edge.type, memory_key(space, edge.to_uid))
+            if wanted.get((space, edge.uid), place) != place:
+                raise _taken(edge.uid)
 
     def _authorise(self, caller: Caller, space: Space) -> None:
         if not caller.may(Role.WRITER, space):

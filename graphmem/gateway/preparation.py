@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from graphmem.errors import Forbidden, GraphmemError, InvalidInput, ModelUnavailable, PolicyRefused
+from graphmem.adapters.workspaces import Workspaces
+from graphmem.errors import Forbidden, GraphmemError, InvalidInput, MemoryDisabled, ModelUnavailable, PolicyRefused
 from graphmem.gateway.claims import content_claim
 from graphmem.gateway.decide import Item
 from graphmem.gateway.indexing import texts_to_embed
@@ -19,7 +20,7 @@ from graphmem.model.caller import Caller, Role
 from graphmem.model.entity import EntityRef, entity_key
 from graphmem.model.policy import Policy
 from graphmem.model.source import Source
-from graphmem.model.space import parse_space
+from graphmem.model.space import SpaceKind, parse_space
 from graphmem.model.writing import Outcome, WriteRequest, WriteResult
 from graphmem.ports import Embedder, IdSource, Vector
 from graphmem.store.spaces import SpacePolicies
@@ -28,7 +29,7 @@ from graphmem.text.normalise import normalise
 log = logging.getLogger(__name__)
 
 _TEXTS = ("content", "summary", "actor", "context", "logical_key")
-_TIMES = ("occurred_at", "valid_from", "valid_until")
+_TIMES = ("occurred_at", "valid_from", "valid_until", "created_at", "updated_at")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,6 +41,10 @@ class Prepared:
     spaces: tuple[str, ...]  # keys of all spaces that the requests name, also the refused ones
     vectors: Mapping[int, Sequence[Vector]] = field(default_factory=dict)
 
+    def without_vectors(self) -> "Prepared":
+        """The same, to be embedded later."""
+        return replace(self, items=tuple(replace(item, has_vectors=False) for item in self.items))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Preparation:
@@ -49,7 +54,7 @@ class Preparation:
     ids: IdSource
     policy: Policy
     policies: SpacePolicies
-    source_roots: tuple[Path, ...] = ()
+    workspaces: Workspaces
 
     def check(
         self, requests: Sequence[WriteRequest | GraphmemError], caller: Caller, *, are_corrections: bool = False
@@ -89,23 +94,25 @@ class Preparation:
         if isinstance(request, GraphmemError):
             raise request
         fields = {name: getattr(request, name) for name in request.__slots__}
-        wrong = problems(fields, self.policy.write) | self._wrong_vector(request.embedding)
-        names_source = not request.given or "source" in request.given
-        if not wrong and names_source and (problem := _wrong_path(request.source, self.source_roots)):
-            wrong = {"source.path": [problem]}
-        if wrong:
+        if wrong := problems(fields, self.policy.write) | self._wrong_vector(request.embedding):
             raise InvalidInput(wrong)
         space = parse_space(request.space, tenant=caller.tenant)
+        names_source = not request.given or "source" in request.given
+        if names_source and (problem := _wrong_path(request.source, self.workspaces.roots(space))):
+            raise InvalidInput({"source.path": [problem]})
         if not caller.may(Role.WRITER, space):
             raise Forbidden
         normal = _normalised(request, self.policy.entities.overrides)
-        if reason := refusal(normal, self.policies.of(space).write):
+        policy = self.policies.of(space)
+        if space.kind is SpaceKind.ORCHESTRATOR and not policy.memory.enabled:
+            raise MemoryDisabled
+        if reason := refusal(normal, policy.write):
             raise PolicyRefused(reason)
         return Item(
             index=index,
             request=normal,
             space=space,
-            new_uid=self.ids.new("memory"),
+            new_uid=request.proposed_uid or self.ids.new("memory"),
             content_claim=content_claim(space, normal.actor, normal.content),
         )
 

@@ -29,6 +29,13 @@ _REQUIRED_BY_SOURCE = {
     SourceType.CHANNEL_TRANSCRIPT: ("conversation_id",),
     SourceType.INGEST_FILE: ("path",),
 }
+_MISSING_OF_SOURCE = {
+    "workflow_run_id": "MissingWorkflowRunId",
+    "step_id": "MissingStepId",
+    "conversation_id": "MissingConversationId",
+    "path": "MissingSourcePath",
+}
+UID_FORM = "Must be 1 to 128 of A-Z a-z 0-9 . _ - :"
 NOT_STORABLE = "Must not contain NUL or lone surrogates."
 
 Report = Callable[[str, str], None]
@@ -89,9 +96,9 @@ def _check_text(path: str, text: str, limit: int, report: Report) -> None:
 
 
 def _check_uids(fields: Mapping[str, Any], policy: WritePolicy, report: Report) -> None:
-    for name in ("uid", "after"):
+    for name in ("uid", "proposed_uid", "after"):
         if isinstance(uid := fields.get(name), str) and not is_uid(uid):
-            report(name, "Must be 1 to 128 of A-Z a-z 0-9 . _ - :")
+            report(name, UID_FORM)
     for name in _REFERENCES:
         uids = fields.get(name) or ()
         if len(uids) > policy.references_max:
@@ -104,9 +111,9 @@ def _check_uids(fields: Mapping[str, Any], policy: WritePolicy, report: Report) 
 def _check_scales(fields: Mapping[str, Any], report: Report) -> None:
     importance, confidence = fields.get("importance"), fields.get("confidence")
     if importance is not None and not 0 <= importance <= 100:  # noqa: PLR2004 - the scale
-        report("importance", "Must be an integer from 0 to 100.")
+        report("importance", "Must be an integer from 0 to 100 (ImportanceOutOfRange).")
     if confidence is not None and not (math.isfinite(confidence) and 0 <= confidence <= 1):
-        report("confidence", "Must be a number from 0 to 1.")
+        report("confidence", "Must be a number from 0 to 1 (ConfidenceOutOfRange).")
 
 
 def _check_tags(tags: Iterable[str], policy: WritePolicy, report: Report) -> None:
@@ -167,11 +174,12 @@ def _check_source(source: Source | None, policy: WritePolicy, report: Report) ->
             _check_text(f"source.{name}", text, policy.name_max_chars, report)
     for name in _REQUIRED_BY_SOURCE.get(source.type, ()):
         if not getattr(source, name):
-            report(f"source.{name}", f"Is required for a source of type {source.type}.")
+            failure = _MISSING_OF_SOURCE[name]
+            report(f"source.{name}", f"Is required for a source of type {source.type} ({failure}).")
 
 
 def _check_interval(fields: Mapping[str, Any], report: Report) -> None:
-    for name in ("occurred_at", "valid_from", "valid_until", "expires_at"):
+    for name in ("occurred_at", "valid_from", "valid_until", "expires_at", "created_at", "updated_at"):
         moment = fields.get(name)
         if isinstance(moment, datetime) and moment.tzinfo is None:
             report(name, "Must have a zone.")

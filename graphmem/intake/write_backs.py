@@ -67,10 +67,11 @@ def workflow_output(
 
 
 def diagnostics(space: str, *, finding_id: str, content: str) -> WriteRequest | None:
-    """What an investigation found; nothing if that is blank."""
+    """What an investigation found; nothing if that is blank. The same finding is the same memory."""
     return _request(
         space,
         content,
+        uid=finding_uid(finding_id),
         type=MemoryType.OBSERVATION,
         importance=70,
         confidence=0.8,
@@ -83,6 +84,11 @@ def output_type(name: str) -> tuple[MemoryType, int]:
     lowered = name.lower()
     found = ((kind, importance) for word, kind, importance in _BY_KEY if word in lowered)
     return next(found, (MemoryType.FACT, _FACT_IMPORTANCE))
+
+
+def finding_uid(finding_id: str) -> str:
+    """The uid of a finding: equal for the same id."""
+    return f"finding-{hashlib.sha256(finding_id.encode()).hexdigest()[:32]}"
 
 
 def output_uid(workflow_run_id: str, step_id: str, name: str) -> str:

@@ -209,6 +209,7 @@ class RecallPolicy:
 
     query_max_chars: int = 8_000
     spaces_max: int = 8
+    limit: int = 20  # results where a request names none
     limit_max: int = 200
     candidates_max: int = 500
     fused: FusedPolicy = FusedPolicy()
@@ -221,6 +222,40 @@ class RecallPolicy:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class RetrievalConfig:
+    """Recalls of the typed graph; its ``rrf_k`` is ``recall.rrf.k``."""
+
+    top_n: int = 20  # results where a request names no limit
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class IngestConfig:
+    """The ingest folder."""
+
+    enabled: bool = True
+    max_file_size_mb: int = 25  # of 1,048,576 bytes
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ScopeConfig:
+    """The wall between orchestrators."""
+
+    cross_orchestrator: bool = False  # true is refused
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MemoryConfig:
+    """Orchestrator spaces (002, Configuration Additions), set by the memory.* keys."""
+
+    enabled: bool = True
+    bulletin_mode: str = "every_message"
+    worker_interval_seconds: int = 30  # between two looks into the ingest folders
+    retrieval: RetrievalConfig = RetrievalConfig()
+    ingest: IngestConfig = IngestConfig()
+    scope: ScopeConfig = ScopeConfig()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Policy:
     """All of it."""
 
@@ -228,4 +263,5 @@ class Policy:
     index: IndexPolicy = IndexPolicy()
     recall: RecallPolicy = RecallPolicy()
     upkeep: UpkeepPolicy = UpkeepPolicy()
+    memory: MemoryConfig = MemoryConfig()
     entities: EntityPolicy = field(default_factory=EntityPolicy)

@@ -52,6 +52,14 @@ def policy_values(policy: Policy) -> dict[str, Any]:
     return {path: value for path, value in _flat(policy, "") if path.startswith(_CHANGEABLE)}
 
 
+def value_at(policy: Policy, path: str) -> object:
+    """The value at a path of a policy, such as recall.rrf.k."""
+    part: object = policy
+    for name in path.split("."):
+        part = getattr(part, name)
+    return part
+
+
 def override_problems(overrides: Mapping[str, object]) -> dict[str, list[str]]:
     """What is wrong with overrides, by path; empty when all is well."""
     known = policy_values(Policy())

@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
+FIRST_TENANT = "main"
 _NAME = re.compile(r"[^\s/:|\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,128}")
 _SPACE_FORM = "kind:owner or kind:owner/persona"
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from graphmem.errors import GraphmemError
 from graphmem.model.entity import EntityRef
-from graphmem.model.memory import Authority, Memory, MemoryType
+from graphmem.model.memory import Authority, Memory, MemoryType, Status
 from graphmem.model.source import Source
 
 
@@ -42,7 +42,8 @@ class WriteRequest:
     """One memory to be written.
 
     ``given`` names the fields that the caller set: a revision changes only those, so an update never loses
-    what it does not speak of.
+    what it does not speak of. What another system kept brings its own ``status`` and times of recording along.
+    ``proposed_uid`` is what a new memory is called; unlike ``uid`` it says nothing of which memory is meant.
     """
 
     space: str
@@ -74,6 +75,10 @@ class WriteRequest:
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, object] = field(default_factory=dict)
     embedding: tuple[float, ...] | None = None
+    proposed_uid: str | None = None
+    status: Status = Status.ACTIVE
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
     given: frozenset[str] = frozenset()
 
 

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from graphmem.errors import InvalidInput, ModelUnavailable
+from graphmem.adapters.workspaces import Workspaces
+from graphmem.errors import InvalidInput, MemoryDisabled, ModelUnavailable, SourcePathDenied
 from graphmem.model.caller import Caller
 from graphmem.model.edge import Edge
 from graphmem.model.entity import entity_key
@@ -14,7 +15,7 @@ from graphmem.model.policy import CardPolicy, Policy
 from graphmem.model.space import Space, SpaceKind
 from graphmem.model.tokens import epoch_ms
 from graphmem.model.trace import TraceKind, TraceRecord, redacted
-from graphmem.ports import Clock, Embedder, IdSource, Vector
+from graphmem.ports import Clock, Embedder, Events, IdSource, Vector
 from graphmem.recall.asking import search_of
 from graphmem.recall.candidates import Scored
 from graphmem.recall.cards import Card, entity_cards
@@ -53,6 +54,8 @@ class Recall:
         policy: Policy,
         policies: SpacePolicies,
         journal: Journal,
+        workspaces: Workspaces,
+        events: Events,
     ) -> None:
         self._candidates = candidates
         self._entities = entities
@@ -64,19 +67,28 @@ class Recall:
         self._overrides = policy.entities.overrides
         self._terms_max = policy.index.terms_max
         self._journal = journal
+        self._workspaces = workspaces
+        self._events = events
 
     def recall(self, request: RecallRequest, *, caller: Caller) -> Bundle:
         """Answer a cue with ranked memories of the spaces that it names.
 
         Raises:
             InvalidInput: a space, filter or number is not valid.
-            Forbidden: the key may not read one of the spaces; ScopeDenied for mixed orchestrators.
+            Forbidden: the key may not read one of the spaces; ScopeDenied for mixed orchestrators; MemoryDisabled;
+                SourcePathDenied.
             StoreUnavailable: the database does not answer.
         """
-        spaces = readable_spaces(request.spaces, caller)
+        spaces = readable_spaces(request.spaces, caller, events=self._events)
         now = self._clock.now()
-        policy = self._policies.of(spaces[0]).recall
-        ranker = request.ranker or (RankerName.RRF if has_orchestrator(spaces) else RankerName.FUSED)
+        whole = self._policies.of(spaces[0])
+        policy = whole.recall
+        is_typed_graph = has_orchestrator(spaces)
+        if is_typed_graph and not whole.memory.enabled:
+            raise MemoryDisabled
+        usual = whole.memory.retrieval.top_n if is_typed_graph else policy.limit
+        request = replace(request, limit=request.limit or usual)
+        ranker = request.ranker or (RankerName.RRF if is_typed_graph else RankerName.FUSED)
         chosen_plan = plan(request.query, policy.plan) if request.plan else None
         if chosen_plan is Plan.NO_RECALL:
             bundle = Bundle(ranker=ranker, plan=chosen_plan, trace_id=self._ids.new("trace"), mode=Mode.NONE)
@@ -93,9 +105,18 @@ class Recall:
         scored = ranked(answer.harvest, ranker, policy, now=now, search=search, request=request)
         passed = [e for e in scored if request.min_score <= 0 or round(e.score, 6) >= request.min_score]
         bundle = self._bundle(answer, passed[: request.limit], ranker, search, request, policy.cards)
+        if is_typed_graph:
+            self._check_paths(bundle, spaces[0])
         bundle = replace(bundle, plan=chosen_plan, degraded=(*degraded, *bundle.degraded))
         self._note(request, bundle, spaces, scored, caller, now)
         return bundle
+
+    def _check_paths(self, bundle: Bundle, space: Space) -> None:
+        """Let a recall fail whole that would cite a file which its orchestrator may not cite (002, access)."""
+        paths = {item.memory.source.path for item in bundle.items if item.memory.source.path}
+        if denied := sorted(path for path in paths if not self._workspaces.may_cite(space, path)):
+            self._events.emit("memory.recall.source_path_denied", space, path=denied[0])
+            raise SourcePathDenied
 
     def known_of(
         self,

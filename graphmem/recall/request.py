@@ -33,14 +33,14 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecallRequest:
-    """One question. Empty filters filter nothing; ``ranker`` None is the default of the spaces.
+    """One question. Empty filters filter nothing; ``ranker`` None and ``limit`` 0 are the defaults of the spaces.
 
     ``as_of`` asks for what was true then, ``known_at`` for what was recorded by then; both are now by default.
     """
 
     spaces: Sequence[str]
     query: str
-    limit: int = 20
+    limit: int = 0
     ranker: RankerName | None = None
     candidates_vector: int | None = None
     candidates_text: int | None = None

@@ -6,11 +6,14 @@ from collections.abc import Iterable, Sequence
 from graphmem.errors import Forbidden, InvalidInput, ScopeDenied
 from graphmem.model.caller import Caller, Role
 from graphmem.model.space import Space, SpaceKind, parse_space
+from graphmem.ports import Events
 
 log = logging.getLogger(__name__)
 
 
-def readable_spaces(names: Sequence[str], caller: Caller, *, field: str = "spaces") -> tuple[Space, ...]:
+def readable_spaces(
+    names: Sequence[str], caller: Caller, *, field: str = "spaces", events: Events | None = None
+) -> tuple[Space, ...]:
     """The spaces that a request reads: those it names, and behind a persona its owner's (001).
 
     Raises:
@@ -27,12 +30,28 @@ def readable_spaces(names: Sequence[str], caller: Caller, *, field: str = "space
     for space in named:
         if not caller.may(Role.READER, space):
             log.warning("recall denied: key %s may not read a space of kind %s", caller.key_id, space.kind)
+            _note_denied(space, named, caller, events)
             raise Forbidden
     if len(set(named)) > 1 and any(space.kind is SpaceKind.ORCHESTRATOR for space in named):
-        log.warning("memory.recall.scope_denied: key %s named an orchestrator beside another space", caller.key_id)
+        orchestrator = next(space for space in named if space.kind is SpaceKind.ORCHESTRATOR)
+        _note_denied(next(space for space in named if space != orchestrator), [orchestrator], caller, events)
         raise ScopeDenied
     widened = [wider for space in named for wider in space.readable_with_it() if caller.may(Role.READER, wider)]
     return tuple(dict.fromkeys(widened))
+
+
+def _note_denied(requested: Space, named: Iterable[Space], caller: Caller, events: Events | None) -> None:
+    """Leave an event where a recall would cross the wall of an orchestrator, for the one that is available."""
+    around = [space for space in (requested, *named) if space.kind is SpaceKind.ORCHESTRATOR]
+    available = next((space for space in around if space != requested and caller.may_see(space)), None)
+    if events and around:
+        events.emit(
+            "memory.recall.scope_denied",
+            available or requested,
+            requested_orchestrator_id=requested.owner,
+            available_orchestrator_id=available.owner if available else None,
+            key_id=caller.key_id,
+        )
 
 
 def has_orchestrator(spaces: Iterable[Space]) -> bool:

@@ -45,9 +45,9 @@ class Edges:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def by_uid(self, tenant: str, uid: str) -> tuple[tuple[Space, Edge], ...]:
-        """The edges of one uid in the spaces of a tenant, each with its space."""
-        rows = self._connection.fetch("edges.by_uid", space_prefix=f"{tenant}/", uid=uid)
+    def by_uids(self, tenant: str, uids: Sequence[str]) -> tuple[tuple[Space, Edge], ...]:
+        """The edges of some uids in the spaces of a tenant, each with its space."""
+        rows = self._connection.fetch("edges.by_uids", space_prefix=f"{tenant}/", uids=list(uids))
         return tuple((space_from_key(row["space"]), edge_from_row(row["edge"])) for row in rows)
 
     def page(

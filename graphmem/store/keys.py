@@ -10,11 +10,11 @@ from cachetools import TTLCache
 
 from graphmem.errors import NotFound
 from graphmem.model.caller import Caller, Role
+from graphmem.model.space import FIRST_TENANT
 from graphmem.ports import Clock, IdSource
 from graphmem.store.connection import Connection
 from graphmem.store.mapping import caller_from_node, key_listing
 
-FIRST_TENANT = "main"
 _PREFIX = "gm_"
 _CACHED_KEYS = 4_096
 _CACHED_SECONDS = 5.0  # how long a revoked key may still work

@@ -70,6 +70,11 @@ class Memories:
         rows = self._connection.fetch("memories.by_uid", space_prefix=f"{tenant}/", uid=uid)
         return tuple(memory_from_node(row["m"], row["entities"]) for row in rows)
 
+    def known_claims(self, claims: Iterable[str]) -> set[str]:
+        """Those claims, each of which names its space, that a memory holds."""
+        rows = self._connection.fetch("memories.known_claims", space_keys=sorted(claims))
+        return {row["claim"] for row in rows}
+
     def page(self, wanted: MemoryFilter, *, limit: int, behind: Place | None) -> Page:
         """One page, newest first; the order is total, so nothing is skipped or shown twice."""
         filters = {

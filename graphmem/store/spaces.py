@@ -10,6 +10,7 @@ from cachetools import TTLCache
 
 from graphmem.errors import StoreUnavailable
 from graphmem.model.policy import Policy
+from graphmem.model.policy_layers import Configuration, Layer, combined
 from graphmem.model.policy_overrides import override_problems, with_overrides
 from graphmem.model.space import Space, space_from_key
 from graphmem.store.connection import Connection
@@ -45,19 +46,30 @@ class Spaces:
 
 
 class SpacePolicies:
-    """The policy that holds in a space: the defaults, under the file, under what the space has of its own."""
+    """The policy that holds in a space: the defaults, under what is configured, under what the space has of its own."""
 
-    def __init__(self, connection: Connection, base: Policy) -> None:
+    def __init__(self, connection: Connection, base: Policy, configuration: Configuration | None = None) -> None:
         self._connection = connection
-        self._base = base
+        self._configuration = configuration or Configuration()
+        self._defaults = base
+        self._base = with_overrides(base, self._configuration.policy)
         self._lock = threading.Lock()
         self._last: Mapping[str, Mapping[str, Any]] | None = None
         self._cache: TTLCache[str, Mapping[str, Mapping[str, Any]]] = TTLCache(1, _CACHED_SECONDS)
 
     def of(self, space: Space) -> Policy:
         """The effective policy of a space; a persona's own lies over that of its owner."""
-        overrides = self.overrides(space)
-        return with_overrides(self._base, overrides) if overrides else self._base
+        overrides = self.layer(space).values
+        return with_overrides(self._defaults, overrides) if overrides else self._base
+
+    def layer(self, space: Space) -> Layer:
+        """All that holds in a space beside the defaults, and where each value came from."""
+        own = self._known()
+        layers = [*self._configuration.layers_of(space)]
+        for owner in dict.fromkeys((space.without_persona, space)):
+            values = own.get(owner.key, {})
+            layers.append(Layer(values=values, origins=dict.fromkeys(values, f"space: {owner.name}")))
+        return combined(layers)
 
     @property
     def base(self) -> Policy:

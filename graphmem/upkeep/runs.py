@@ -30,6 +30,7 @@ class Job:
     budget_seconds: float = 300.0
     spans_spaces: bool = False  # it works on all of them together, never on one
     by_command_only: bool = False  # a service that is on must not do it to itself
+    without_store: Callable[[GraphmemError], None] | None = None  # told where its time came and the store was away
 
 
 class JobRunner:
@@ -114,12 +115,18 @@ class JobRunner:
 
         Raises:
             NotFound, Conflict: see run.
+            StoreUnavailable: the database does not answer; the job was told.
         """
         job = self.named(name)
-        with self._leased(job, "") as (lease, holder):
-            if not self._runs.claim_slot(name, slot):
-                return None
-            return self._watched(job, Run(uid=self._ids.new("run"), job=name), lease, holder, None)
+        try:
+            with self._leased(job, "") as (lease, holder):
+                if not self._runs.claim_slot(name, slot):
+                    return None
+                return self._watched(job, Run(uid=self._ids.new("run"), job=name), lease, holder, None)
+        except StoreUnavailable as error:
+            if job.without_store:
+                job.without_store(error)
+            raise
 
     @contextmanager
     def _leased(self, job: Job, space_key: str) -> Iterator[tuple[str, str]]:

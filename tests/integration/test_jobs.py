@@ -17,8 +17,8 @@ from graphmem.model.memory import MemoryType
 from graphmem.model.space import space_from_key
 from graphmem.store.leases import release_lease, take_lease
 from graphmem.upkeep.runs import Job, JobRunner
-from jobs.process import missed_today
-from jobs.schedule import SCHEDULE
+from jobs.process import JobsProcess
+from jobs.schedule import schedule
 
 
 def space_key(house):
@@ -297,7 +297,8 @@ def test_what_is_believed_after_all_does_not_expire(house, confidence):
 def test_a_daily_job_that_was_missed_today_is_caught_up_once(house):
     runner, runs = house.graphmem.runner, house.graphmem.runs
     now = datetime.now(UTC)
-    daily = [job for job in SCHEDULE if job.is_daily]
+    process = JobsProcess(runner=runner, runs=runs, schedule=schedule(30))
+    daily = [job for job in process.schedule if job.is_daily]
     for job in daily:
         runs.claim_slot(job.name, job.slot(now) - 1)
         house.graphmem.connection.run_statement(
@@ -305,10 +306,10 @@ def test_a_daily_job_that_was_missed_today_is_caught_up_once(house):
         )
     evening = now.replace(hour=23, minute=59)
 
-    assert {job.name for job in daily} == {job.name for job in missed_today(runner, evening)}
-    assert [] == missed_today(runner, now.replace(hour=0, minute=1))
+    assert {job.name for job in daily} == {job.name for job in process.missed_today(evening)}
+    assert [] == process.missed_today(now.replace(hour=0, minute=1))
     runs.claim_slot("archive", next(job for job in daily if job.name == "archive").slot(now))
-    assert "archive" not in {job.name for job in missed_today(runner, evening)}
+    assert "archive" not in {job.name for job in process.missed_today(evening)}
 
 
 def test_a_missed_run_is_recorded_and_leaves_the_one_that_is_on_alone(house):

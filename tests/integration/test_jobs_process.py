@@ -14,8 +14,9 @@ from graphmem.adapters.ids import TimeOrderedIds
 from graphmem.store.connection import Connection
 from graphmem.store.job_runs import JobRuns
 from graphmem.upkeep.runs import Job, JobRunner
-from jobs import process
-from jobs.schedule import SCHEDULE, ScheduledJob
+from apscheduler.triggers.date import DateTrigger
+from jobs.process import JobsProcess
+from jobs.schedule import ScheduledJob
 
 uri, user, password = sys.argv[1:4]
 connection = Connection(uri, user=user, password=password)
@@ -27,13 +28,10 @@ def batches(run):
         connection.check()
         run.counts["batches"] += 1
 
-jobs = [Job(name=job.name, does="waits", function=lambda run: None) for job in SCHEDULE]
-jobs.append(Job(name="batched", does="works", function=batches))
+jobs = [Job(name="batched", does="works", function=batches)]
 runner = JobRunner(connection, jobs=jobs, clock=SystemClock(), ids=TimeOrderedIds(), holder="process")
-now = ScheduledJob(name="batched", when="now", trigger=None, period_minutes=1)
-process.SCHEDULE = ()
-process.catch_up = lambda runner, runs: process.run_job(runner, runs, now)
-process.serve(runner, JobRuns(connection))
+now = ScheduledJob(name="batched", when="now", trigger=DateTrigger(), period_seconds=60)
+JobsProcess(runner=runner, runs=JobRuns(connection), schedule=[now]).serve()
 connection.close()
 print("closed", flush=True)
 """

@@ -8,6 +8,8 @@ import pytest
 
 from api.errors import HTTP_CODES
 from graphmem.errors import GraphmemError
+from graphmem.intake.manifests import RejectionCode
+from graphmem.model.orchestrator_config import KEYS
 from graphmem.model.policy import Policy
 from graphmem.model.policy_overrides import policy_values
 from graphmem.settings import SHORT_NAMES, Settings
@@ -15,6 +17,7 @@ from graphmem.settings import SHORT_NAMES, Settings
 DOCS = Path(__file__).parents[2] / "docs"
 POLICY = (DOCS / "policy.md").read_text("utf-8")
 OPERATIONS = (DOCS / "operations.md").read_text("utf-8")
+ORCHESTRATORS = (DOCS / "orchestrators.md").read_text("utf-8")
 HTTP_API = (DOCS / "http-api.md").read_text("utf-8")
 INSIDE = {"internal", "settings_invalid", "embedded_server", "timeout", "too_many_requests"}  # no answer has them
 
@@ -26,10 +29,23 @@ def codes():
     return sorted((below(GraphmemError) | {code for code, _ in HTTP_CODES.values()}) - INSIDE)
 
 
-@pytest.mark.parametrize("section", [section.name for section in fields(Settings) if section.name != "policy"])
+ELSEWHERE = {"policy", "memory", "orchestrators", "places"}  # in pages of their own; the last is no setting
+
+
+@pytest.mark.parametrize("section", [each.name for each in fields(Settings) if each.name not in ELSEWHERE])
 def test_every_setting_is_documented(section):
     for setting in fields(type(getattr(Settings(), section))):
         assert f"{section}.{setting.name}" in OPERATIONS
+
+
+@pytest.mark.parametrize("key", sorted(KEYS))
+def test_every_memory_key_is_documented(key):
+    assert f"| `memory.{key}` |" in ORCHESTRATORS
+
+
+@pytest.mark.parametrize("code", list(RejectionCode))
+def test_every_rejection_code_is_documented(code):
+    assert f"| `{code}` |" in ORCHESTRATORS
 
 
 @pytest.mark.parametrize("path", sorted(policy_values(Policy())))

@@ -1,0 +1,69 @@
+"""Event log: the events of orchestrators as JSON lines, on standard output and in each one's memory.log (002)."""
+
+import json
+import logging
+import sys
+import threading
+from datetime import UTC
+from pathlib import Path
+
+from cachetools import LRUCache
+from concurrent_log_handler import ConcurrentRotatingFileHandler
+
+from graphmem.adapters.workspaces import Workspaces
+from graphmem.model.space import FIRST_TENANT, Space
+from graphmem.ports import Clock
+
+_MAX_BYTES = 5 * 1024 * 1024
+_KEPT_FILES = 5
+_OPEN_FILES = 64
+
+_out = logging.StreamHandler(sys.stdout)
+_out.setFormatter(logging.Formatter("%(message)s"))
+
+
+class _OpenFiles(LRUCache[Path, ConcurrentRotatingFileHandler]):
+    """The files that were written to last; one that goes is closed."""
+
+    def popitem(self) -> tuple[Path, ConcurrentRotatingFileHandler]:
+        path, file = super().popitem()
+        file.close()
+        return path, file
+
+
+class EventLog:
+    """Writes events. Several processes may write to one file; it rotates at 5 MB and five old ones are kept."""
+
+    def __init__(self, workspaces: Workspaces, *, clock: Clock) -> None:
+        self._workspaces = workspaces
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._files = _OpenFiles(_OPEN_FILES)
+
+    def emit(self, event: str, space: Space, **fields: object) -> None:
+        """Write an event of an orchestrator; its file only where its memory folder is there already."""
+        timestamp = self._clock.now().astimezone(UTC).isoformat().replace("+00:00", "Z")
+        line = {"timestamp": timestamp, "event": event, "orchestrator_id": space.owner, **fields}
+        if space.tenant != FIRST_TENANT:
+            line["tenant"] = space.tenant
+        record = logging.LogRecord("graphmem.events", logging.INFO, "", 0, json.dumps(line, default=str), None, None)
+        _out.setStream(sys.stdout)
+        _out.handle(record)
+        with self._lock:
+            if file := self._file(self._workspaces.of(space).log):
+                file.handle(record)
+
+    def close(self) -> None:
+        """Close the files; another event opens them again."""
+        with self._lock:
+            while self._files:
+                self._files.popitem()
+
+    def _file(self, path: Path) -> ConcurrentRotatingFileHandler | None:
+        if path not in self._files:
+            if not path.parent.is_dir():
+                return None
+            file = ConcurrentRotatingFileHandler(path, maxBytes=_MAX_BYTES, backupCount=_KEPT_FILES, encoding="utf-8")
+            file.setFormatter(logging.Formatter("%(message)s"))
+            self._files[path] = file
+        return self._files[path]

@@ -1,0 +1,288 @@
+"""File forms: what a dropped text or JSON file holds, as write requests (002, Ingestion). Pure."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from itertools import islice
+from pathlib import PurePath
+from typing import Any
+
+from marshmallow import RAISE, Schema, ValidationError, fields, validate
+
+from graphmem.gateway.edges import EdgeRequest
+from graphmem.intake.manifests import RejectedError, RejectionCode
+from graphmem.model.edge import EdgeType, edge_type
+from graphmem.model.memory import MemoryType, Status
+from graphmem.model.source import CapturedBy, Source, SourceType
+from graphmem.model.space import Space
+from graphmem.model.writing import WriteRequest
+from graphmem.text.normalise import shorten
+from graphmem.text.sentences import sentences
+
+Texts = dict[str, str | list[Any] | dict[Any, Any]]  # messages of a field
+
+TEXT_ENDINGS, JSON_ENDING = (".txt", ".md"), ".json"
+_SUMMARY_BELOW_CHARS = 120
+_NO_SUMMARY = "(empty)"
+_CONTENT_MAX_CHARS = 32_000  # a longer text is split
+_PART_MAX_CHARS = 4_000  # as many sentences as get vectors of their own
+_MEMORIES_MAX, _EDGES_MAX = 5_000, 20_000  # of one file
+_PROBLEMS_SHOWN = 20
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SourceFile:
+    """A file as it was dropped: its canonical path then, where it lies now, and its bytes."""
+
+    dropped_at: str
+    path: str
+    content: bytes
+
+    @property
+    def idempotency_key(self) -> str:
+        """SHA-256 of path and bytes, in hex (002, Ingestion)."""
+        return self._digest(b"")
+
+    def memory_id(self, number: int) -> str:
+        """The id of the memory of that number that is made of a text."""
+        digest = self._digest(b"\0" + str(number).encode())
+        return f"ingest-{digest[:24]}"
+
+    def source(self, number: int) -> Source:
+        """The source of a memory of the file; each has a key of its own, by the first of which the file is known."""
+        key = f"ingest_file:{self.idempotency_key}" + (f":{number}" if number else "")
+        return Source(type=SourceType.INGEST_FILE, path=self.path, captured_by=CapturedBy.EXTRACTOR, key=key)
+
+    def _digest(self, ending: bytes) -> str:
+        return hashlib.sha256(self.dropped_at.encode() + b"\0" + self.content + ending).hexdigest()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Extracted:
+    """What a file holds."""
+
+    memories: tuple[WriteRequest, ...]
+    edges: tuple[EdgeRequest, ...] = ()
+
+
+def extract(file: SourceFile, space: Space) -> Extracted:
+    """What a file holds, all of it.
+
+    Raises:
+        RejectedError: it is not in one of the forms.
+    """
+    ending = PurePath(file.dropped_at).suffix.lower()
+    return _from_json(file, space) if ending == JSON_ENDING else _from_text(file, space)
+
+
+def _from_text(file: SourceFile, space: Space) -> Extracted:
+    try:
+        text = file.content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        message = f"The file is not UTF-8 text: the byte at {error.start:,} is none."
+        raise RejectedError(RejectionCode.UNSUPPORTED_FILE_TYPE, message) from error
+    content = " ".join(text.split())
+    if not content:
+        raise RejectedError(RejectionCode.EMPTY_CONTENT, "The file holds no text.")
+    if len(content) <= _CONTENT_MAX_CHARS:
+        return Extracted(memories=(_observation(file, space, 0, content),))
+    parts = parts_of(text)
+    name = PurePath(file.dropped_at).name
+    document = _observation(file, space, 0, f"{name}, a document of {len(parts)} parts. {leading_words(content)}")
+    return Extracted(
+        memories=(
+            document,
+            *(
+                replace(part, part_of=(document.proposed_uid or "",), given=part.given | {"part_of"})
+                for part in (_observation(file, space, number, text) for number, text in enumerate(parts, start=1))
+            ),
+        )
+    )
+
+
+def _observation(file: SourceFile, space: Space, number: int, content: str) -> WriteRequest:
+    values: dict[str, Any] = {
+        "space": space.name,
+        "content": content,
+        "summary": leading_words(content),
+        "type": MemoryType.OBSERVATION,
+        "importance": 50,
+        "confidence": 0.6,
+        "proposed_uid": file.memory_id(number),
+        "source": file.source(number),
+    }
+    return WriteRequest(**values, given=frozenset(values))
+
+
+def leading_words(text: str) -> str:
+    """The leading words of a text while they are shorter than 120 characters (002, Ingestion)."""
+    kept = ""
+    for word in text.split():
+        longer = f"{kept} {word}".strip()
+        if len(longer) >= _SUMMARY_BELOW_CHARS:
+            break
+        kept = longer
+    return kept or _NO_SUMMARY
+
+
+def parts_of(text: str, *, max_chars: int = _PART_MAX_CHARS) -> list[str]:
+    """The parts of a long text: paragraphs together while they fit, a longer one by its sentences, then by words."""
+    return _packed(_pieces(text, max_chars), max_chars)
+
+
+def _pieces(text: str, max_chars: int) -> Iterable[str]:
+    for block in text.replace("\r\n", "\n").split("\n\n"):
+        paragraph = " ".join(block.split())
+        if len(paragraph) <= max_chars:
+            yield paragraph
+            continue
+        for sentence in sentences(paragraph, limit=len(paragraph)) or (paragraph,):
+            yield from [sentence] if len(sentence) <= max_chars else _words(sentence, max_chars)
+
+
+def _words(text: str, max_chars: int) -> list[str]:
+    """A long text without sentences by its words, and a word that is too long by its characters."""
+    words = (word[at : at + max_chars] for word in text.split() for at in range(0, len(word), max_chars))
+    return _packed(words, max_chars)
+
+
+def _packed(pieces: Iterable[str], max_chars: int) -> list[str]:
+    packed: list[list[str]] = []
+    length = max_chars
+    for piece in filter(None, pieces):
+        if length + 1 + len(piece) > max_chars:
+            packed.append([])
+            length = -1
+        packed[-1].append(piece)
+        length += 1 + len(piece)
+    return [" ".join(part) for part in packed]
+
+
+class _Moment(fields.Field[datetime]):
+    """Unix seconds, or an ISO 8601 time with a zone."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> datetime:  # noqa: ANN401, ARG002
+        try:
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                return datetime.fromtimestamp(value, UTC)
+            if isinstance(value, str) and (moment := datetime.fromisoformat(value)).tzinfo:
+                return moment.astimezone(UTC)
+        except (ValueError, OverflowError, OSError):
+            pass
+        message = "Must be unix seconds, or an ISO 8601 time with a zone."
+        raise ValidationError(message)
+
+
+class _Number(fields.Float):
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> float:  # noqa: ANN401
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise self.make_error("invalid", input=value)
+        number: float = super()._deserialize(value, attr, data, **options)
+        return number
+
+
+class _EdgeTypeName(fields.Field[EdgeType]):
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> EdgeType:  # noqa: ANN401, ARG002
+        try:
+            return edge_type(value if isinstance(value, str) else "")
+        except ValueError as error:
+            message = f"InvalidEdgeType: {error}"
+            raise ValidationError(message) from error
+
+
+_MISSING: Texts = {"required": "MissingField: is required.", "null": "MissingField: must not be null."}
+_NODE_TYPE: Texts = {"unknown": "InvalidNodeType: must be one of {choices}."}
+_IMPORTANCE: Texts = {"invalid": "InvalidImportance: must be an integer."}
+_CONFIDENCE: Texts = {"invalid": "InvalidConfidence: must be a number."}
+_WEIGHT: Texts = {"invalid": "InvalidEdgeWeight: must be a number."}
+_STATUS: Texts = {"unknown": "InvalidStatus: must be one of {choices}."}
+
+
+class _Form(Schema):
+    class Meta:
+        unknown = RAISE
+
+
+class _MemoryForm(_Form):
+    uid = fields.String(data_key="memoryId", required=True, error_messages=_MISSING)
+    orchestrator_id = fields.String(data_key="orchestratorId", load_default=None)
+    type = fields.Enum(MemoryType, by_value=True, required=True, error_messages=_MISSING | _NODE_TYPE)
+    importance = fields.Integer(strict=True, required=True, error_messages=_MISSING | _IMPORTANCE)
+    content = fields.String(required=True, error_messages=_MISSING)
+    summary = fields.String(required=True, error_messages=_MISSING)
+    confidence = _Number(required=True, error_messages=_MISSING | _CONFIDENCE)
+    status = fields.Enum(Status, by_value=True, required=True, error_messages=_MISSING | _STATUS)
+    created_at = _Moment(data_key="createdAt")
+    updated_at = _Moment(data_key="updatedAt")
+
+
+class _EdgeForm(_Form):
+    uid = fields.String(data_key="edgeId", required=True, error_messages=_MISSING)
+    from_uid = fields.String(data_key="fromMemoryId", required=True, error_messages=_MISSING)
+    to_uid = fields.String(data_key="toMemoryId", required=True, error_messages=_MISSING)
+    type = _EdgeTypeName(data_key="edgeType", required=True, error_messages=_MISSING)
+    weight = _Number(required=True, error_messages=_MISSING | _WEIGHT)
+    created_at = _Moment(data_key="createdAt")
+    reason = fields.String(allow_none=True, validate=validate.Length(1, 500))
+
+
+class _FileForm(_Form):
+    memories = fields.List(fields.Nested(_MemoryForm), load_default=list, validate=validate.Length(max=_MEMORIES_MAX))
+    edges = fields.List(fields.Nested(_EdgeForm), load_default=list, validate=validate.Length(max=_EDGES_MAX))
+
+
+def _from_json(file: SourceFile, space: Space) -> Extracted:
+    try:
+        values = json.loads(file.content.decode("utf-8-sig"))
+        loaded = _FileForm().load(values)
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
+        message = f"The file is not JSON: {error if isinstance(error, ValueError) else 'it is too deep'}."
+        raise RejectedError(RejectionCode.INVALID_JSON, message) from error
+    except ValidationError as error:
+        raise RejectedError(RejectionCode.INVALID_JSON, _sentence(error.messages_dict)) from error
+    for index, memory in enumerate(loaded["memories"]):
+        _check_memory(f"memories.{index}", memory, space)
+    if len({memory["uid"] for memory in loaded["memories"]}) < len(loaded["memories"]):
+        raise RejectedError(RejectionCode.INVALID_JSON, "memories: a memoryId stands there twice.")
+    return Extracted(
+        memories=tuple(_memory(file, space, number, values) for number, values in enumerate(loaded["memories"])),
+        edges=tuple(EdgeRequest(space=space, **edge) for edge in loaded["edges"]),
+    )
+
+
+def _check_memory(path: str, memory: Mapping[str, Any], space: Space) -> None:
+    if memory["orchestrator_id"] not in {None, space.owner}:
+        message = f"{path}.orchestratorId: OrchestratorScopeMismatch, expected {space.owner}."
+        raise RejectedError(RejectionCode.SCOPE_MISMATCH, message)
+    if not memory["content"].strip():
+        raise RejectedError(RejectionCode.EMPTY_CONTENT, f"{path}.content: MissingField, it is blank.")
+    if not memory["summary"].strip():
+        raise RejectedError(RejectionCode.EMPTY_SUMMARY, f"{path}.summary: MissingField, it is blank.")
+
+
+def _memory(file: SourceFile, space: Space, number: int, loaded: Mapping[str, Any]) -> WriteRequest:
+    values: dict[str, Any] = {
+        **{name: value for name, value in loaded.items() if name != "orchestrator_id"},
+        "summary": shorten(loaded["summary"], _SUMMARY_BELOW_CHARS),
+        "space": space.name,
+        "source": file.source(number),
+    }
+    return WriteRequest(**values, given=frozenset(values))
+
+
+def _sentence(messages: Mapping[Any, Any]) -> str:
+    """What is wrong where, the first twenty of it."""
+    problems = list(islice(_flat(messages, ""), _PROBLEMS_SHOWN + 1))
+    shown = "; ".join(problems[:_PROBLEMS_SHOWN])
+    return shown + ("; and more." if len(problems) > _PROBLEMS_SHOWN else "")
+
+
+def _flat(messages: Mapping[Any, Any], prefix: str) -> Iterable[str]:
+    for name, inner in messages.items():
+        path = f"{prefix}.{name}".strip(".").removesuffix("._schema") or "file"
+        if isinstance(inner, Mapping):
+            yield from _flat(inner, path)
+        else:
+            yield from (f"{path.removesuffix('_schema') or 'file'}: {text}" for text in inner)

@@ -1,0 +1,71 @@
+"""The ingest worker: looks into the ingest folders of all orchestrators, and says how it is (002, Failure Modes)."""
+
+from collections.abc import Iterable
+
+from graphmem.adapters.drop_folder import dropped
+from graphmem.adapters.workspaces import Workspaces
+from graphmem.errors import Conflict, GraphmemError, IngestDisabled, MemoryDisabled, StoreDamaged, StoreUnavailable
+from graphmem.intake.files import Ingest, Scan
+from graphmem.model.caller import Caller, Role
+from graphmem.model.job import Run
+from graphmem.model.space import Space, space_from_key
+from graphmem.ports import Events
+
+_STATUSES = ("processed", "duplicate", "rejected")
+
+
+class IngestWorker:
+    """One pass over the ingest folders at a time."""
+
+    def __init__(self, ingest: Ingest, *, workspaces: Workspaces, events: Events) -> None:
+        self._ingest = ingest
+        self._workspaces = workspaces
+        self._events = events
+        self._well: set[Space] = set()  # orchestrators that it works for
+        self._degraded: set[Space] = set()  # those that it said it cannot work for
+
+    def run(self, run: Run) -> None:
+        """One pass; counts the files by what became of them. A dry run counts what lies there."""
+        run.counts.update(dict.fromkeys(("files", *_STATUSES, "waiting"), 0))
+        for space in self._spaces(run):
+            if run.must_stop():
+                return
+            if run.dry_run:
+                run.counts["files"] += len(dropped(self._workspaces.of(space).ingest))
+                continue
+            try:
+                self._pass(space, run)
+            except (MemoryDisabled, IngestDisabled, Conflict):
+                continue
+            except StoreUnavailable as error:
+                self.degrade(error)
+                raise
+
+    def degrade(self, error: GraphmemError) -> None:
+        """Say once that the worker stops because of the store; it comes back with the next pass that succeeds."""
+        code = "memory_db_corrupt" if isinstance(error, StoreDamaged) else error.code
+        for space in [space for space in self._workspaces.present() if space not in self._degraded]:
+            self._events.emit("memory.worker.degraded", space, reason_code=code, message=error.message)
+            self._degraded.add(space)
+            self._well.discard(space)
+
+    def _spaces(self, run: Run) -> Iterable[Space]:
+        return [space_from_key(run.space)] if run.space else self._workspaces.present()
+
+    def _pass(self, space: Space, run: Run) -> None:
+        caller = Caller(key_id=f"job:{run.job}", tenant=space.tenant, role=Role.WRITER, spaces=(space.name,))
+        before = dict(run.counts)
+        self._ingest.scan(space, caller=caller, must_stop=run.must_stop, watch=lambda scan: _count(run, scan))
+        if space not in self._well:
+            self._events.emit("memory.worker.bootstrap_complete", space, recovered=space in self._degraded)
+            self._well.add(space)
+            self._degraded.discard(space)
+        found = {status: run.counts[status] - before[status] for status in (*_STATUSES, "waiting")}
+        self._events.emit("memory.worker.heartbeat", space, **found)
+
+
+def _count(run: Run, scan: Scan) -> None:
+    for status in _STATUSES:
+        run.counts[status] += scan.count(status)
+    run.counts["waiting"] += len(scan.waiting)
+    run.counts["files"] += len(scan.manifests) + len(scan.waiting)

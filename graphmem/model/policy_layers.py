@@ -1,0 +1,64 @@
+"""Policy layers: what was configured for a space, over the defaults, and where each value came from."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphmem.model.orchestrator_config import policy_overrides
+from graphmem.model.space import Space, SpaceKind
+
+DEFAULT = "default"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Layer:
+    """Values of the policy by their path, and where each was set."""
+
+    values: Mapping[str, Any]
+    origins: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Configuration:
+    """What the file and the environment set: the policy of all spaces, and memory.* of orchestrators (002)."""
+
+    policy: Mapping[str, Any] = field(default_factory=dict)  # by path
+    memory: Mapping[str, Any] = field(default_factory=dict)  # by key
+    orchestrators: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # the same of one, by its name
+    places: Mapping[str, str] = field(default_factory=dict)  # path of a setting → the variable that set it
+
+    def layers_of(self, space: Space) -> tuple[Layer, ...]:
+        """What is configured for a space, weakest first."""
+        general = Layer(
+            values=self.policy, origins={path: self._origin(self._setting_of(path)) for path in self.policy}
+        )
+        if space.kind is not SpaceKind.ORCHESTRATOR:
+            return (general,)
+        own = self.orchestrators.get(space.owner, {})
+        return (
+            general,
+            self._memory_layer(self.memory, "memory"),
+            self._memory_layer(own, f"orchestrators.{space.owner}.memory"),
+        )
+
+    def _memory_layer(self, values: Mapping[str, Any], prefix: str) -> Layer:
+        origins = {path: self._origin(f"{prefix}.{key}") for key in values for path in policy_overrides({key: 0})}
+        return Layer(values=policy_overrides(values), origins=origins)
+
+    def _setting_of(self, path: str) -> str:
+        """What screening refuses is set in a section of its own."""
+        return path if path in self.places or path.startswith("write.") else f"policy.{path}"
+
+    def _origin(self, setting: str) -> str:
+        variable = self.places.get(setting)
+        return f"environment: {variable}" if variable else f"file: {setting}"
+
+
+def combined(layers: Iterable[Layer]) -> Layer:
+    """Layers as one; a later one counts more."""
+    values: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for layer in layers:
+        values |= layer.values
+        origins |= layer.origins
+    return Layer(values=values, origins=origins)

@@ -1,0 +1,395 @@
+"""The ingest folder over HTTP: files that are dropped become memories, once each, and each leaves a manifest."""
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from unittest.mock import patch
+
+import pytest
+
+from graphmem.adapters.workspaces import Workspaces
+from graphmem.errors import StoreUnavailable
+from graphmem.model.caller import Role
+from graphmem.model.space import Space, SpaceKind
+from graphmem.store.connection import Connection
+
+SPACE = "orchestrator:main"
+
+
+@pytest.fixture
+def workspace(api):
+    space = Space(tenant=api.house.caller.tenant, kind=SpaceKind.ORCHESTRATOR, owner="main")
+    found = Workspaces(api.house.graphmem.settings.server.data_dir).of(space)
+    found.create()
+    return found
+
+
+def upload(api, filename="notes.txt", content="We ship on Friday.", space=SPACE):
+    return api.post("/v1/ingest", {"space": space, "filename": filename, "content": content})
+
+
+def scan(api):
+    answer = api.post("/v1/ingest/scan", {"space": SPACE})
+    assert 200 == answer.status_code, answer.get_json()
+    return answer.get_json()
+
+
+def memories(api):
+    return api.get(f"/v1/memories?space={SPACE}&limit=200").get_json()["items"]
+
+
+def a_memory(uid="d-1", **changes):
+    values = {"memoryId": uid, "type": "Decision", "importance": 80, "content": "We use Go.", "summary": "Go"}
+    return values | {"confidence": 0.9, "status": "active"} | changes
+
+
+def an_edge(uid="e-1", from_uid="d-1", to_uid="d-2", **changes):
+    values = {"edgeId": uid, "fromMemoryId": from_uid, "toMemoryId": to_uid, "edgeType": "RelatedTo", "weight": 0.4}
+    return values | changes
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir() if path.is_file())
+
+
+def rejection(folder, name):
+    return json.loads((folder / f"{name}.rejection.json").read_text("utf-8"))
+
+
+def test_ingest_folder_lifecycle_of_a_text(api, workspace):
+    path = workspace.ingest / "notes.txt"
+    path.write_text("  We ship\n\non   Friday. ")
+    key = hashlib.sha256(str(path).encode() + b"\0" + path.read_bytes())
+
+    done = scan(api)
+
+    manifest = {"status": "processed", "idempotencyKey": key.hexdigest(), "memoriesWritten": 1, "edgesWritten": 0}
+    assert (1, 0, 0) == (done["processed"], done["duplicate"], done["rejected"])
+    assert [{"file": "notes.txt"} | manifest] == done["manifests"]
+    assert manifest == json.loads((workspace.processed / "notes.txt.processed.json").read_text())
+    assert (["notes.txt", "notes.txt.processed.json"], []) == (names(workspace.processed), names(workspace.ingest))
+    (memory,) = memories(api)
+    key.update(b"\x000")
+    expected = {
+        "uid": f"ingest-{key.hexdigest()[:24]}",
+        "type": "Observation",
+        "content": "We ship on Friday.",
+        "summary": "We ship on Friday.",
+        "importance": 50,
+        "confidence": 0.6,
+    }
+    assert expected == {name: memory[name] for name in expected}
+    source = memory["source"]
+    assert ("ingest_file", str(workspace.processed / "notes.txt"), "extractor") == (
+        source["type"],
+        source["path"],
+        source["captured_by"],
+    )
+
+
+def test_the_same_file_twice_is_one_memory_and_a_duplicate_manifest(api, workspace):
+    for _ in range(2):
+        (workspace.ingest / "notes.md").write_text("We ship on Friday.")
+        done = scan(api)
+
+    (manifest,) = done["manifests"]
+    assert ("duplicate", "notes.md.1", 0) == (manifest["status"], manifest["file"], manifest["memoriesWritten"])
+    assert 1 == len(memories(api))
+    assert ["notes.md", "notes.md.1", "notes.md.1.processed.json", "notes.md.processed.json"] == names(
+        workspace.processed
+    )
+    assert "duplicate" == upload(api, "notes.md").get_json()["status"]
+    assert "processed" == upload(api, "notes.md", "We ship on Monday.").get_json()["status"]
+    assert 2 == len(memories(api))
+
+
+def test_a_moved_file_is_a_new_file_but_its_content_is_said_again(api):
+    upload(api, "a.txt")
+
+    assert "processed" == upload(api, "b.txt").get_json()["status"]
+    (memory,) = memories(api)
+    assert 2 == memory["mention_count"]
+
+
+def test_a_json_file_brings_memories_and_edges_with_their_ids(api):
+    content = {
+        "memories": [
+            a_memory(createdAt=1_700_000_000),
+            a_memory("d-2", content="We use Rust.", status="superseded", orchestratorId="main"),
+        ],
+        "edges": [an_edge(reason="both are languages", createdAt="2025-01-01T00:00:00Z")],
+    }
+
+    manifest = upload(api, "facts.json", json.dumps(content)).get_json()
+
+    assert ("processed", 2, 1) == (manifest["status"], manifest["memoriesWritten"], manifest["edgesWritten"])
+    (memory,) = memories(api)
+    assert ("d-1", "Decision", "Go", "2023-11-14T22:13:20Z") == tuple(
+        memory[name] for name in ("uid", "type", "summary", "created_at")
+    )
+    assert "superseded" == api.get(f"/v1/memories/d-2?space={SPACE}").get_json()["status"]
+    (edge,) = api.get(f"/v1/edges?space={SPACE}").get_json()["items"]
+    assert ("e-1", "d-1", "d-2", "RELATED_TO", 0.4, "both are languages", "2025-01-01T00:00:00Z") == tuple(
+        edge[name] for name in ("uid", "from", "to", "type", "weight", "reason", "created_at")
+    )
+
+
+def test_an_upsert_keeps_when_it_was_created_and_draws_edges_to_what_is_there(api):
+    upload(api, "one.json", json.dumps({"memories": [a_memory(createdAt=1_700_000_000)]}))
+    later = {"memories": [a_memory(content="We use Zig."), a_memory("d-2")], "edges": [an_edge()]}
+
+    assert "processed" == upload(api, "two.json", json.dumps(later)).get_json()["status"]
+    assert (
+        1 == upload(api, "three.json", json.dumps({"edges": [an_edge("e-2", "d-2", "d-1")]})).get_json()["edgesWritten"]
+    )
+    memory = api.get(f"/v1/memories/d-1?space={SPACE}").get_json()
+    assert ("We use Zig.", "2023-11-14T22:13:20Z") == (memory["content"], memory["created_at"])
+    assert 2 == api.get(f"/v1/edges?space={SPACE}").get_json()["total"]
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "said"),
+    [
+        ("{", "invalid_json", "not JSON"),
+        ("[]", "invalid_json", "file: "),
+        ("[" * 100_000, "invalid_json", "not JSON"),
+        ({"memories": [a_memory(type="Idea")]}, "invalid_json", "memories.0.type: InvalidNodeType"),
+        ({"memories": [a_memory(status="gone")]}, "invalid_json", "InvalidStatus"),
+        ({"memories": [a_memory(extra=1)]}, "invalid_json", "memories.0.extra"),
+        ({"memories": [{"memoryId": "d-1"}]}, "invalid_json", "memories.0.content: MissingField"),
+        ({"memories": [a_memory(), a_memory()]}, "invalid_json", "twice"),
+        ({"edges": [an_edge(edgeType="Knows")]}, "invalid_json", "InvalidEdgeType"),
+        ({"edges": [an_edge(createdAt="soon")]}, "invalid_json", "unix seconds"),
+        ({"memories": [a_memory(orchestratorId="other")]}, "scope_mismatch", "OrchestratorScopeMismatch"),
+        ({"memories": [a_memory(content=" ")]}, "empty_content", "memories.0.content"),
+        ({"memories": [a_memory(summary=" ")]}, "empty_summary", "memories.0.summary"),
+        ({"memories": [a_memory(), a_memory("d-2", importance=101)]}, "repository_error", "ImportanceOutOfRange"),
+        ({"memories": [a_memory(confidence=1.1)]}, "repository_error", "ConfidenceOutOfRange"),
+        ({"memories": [a_memory("d 1")]}, "repository_error", "uid"),
+        ({"memories": [a_memory(), a_memory("d-2")], "edges": [an_edge(weight=2)]}, "repository_error", "EdgeWeight"),
+        ({"memories": [a_memory()], "edges": [an_edge()]}, "repository_error", "edges.0.to: There is no memory"),
+        ({"memories": [a_memory(content="password: hunter22hunter")]}, "repository_error", "secret"),
+    ],
+)
+def test_a_bad_file_is_rejected_whole_with_its_reason(api, workspace, content, code, said):
+    text = content if isinstance(content, str) else json.dumps(content)
+    (workspace.ingest / "bad.json").write_text(text)
+
+    done = scan(api)
+
+    assert (0, 1) == (done["processed"], done["rejected"])
+    manifest = rejection(workspace.rejected, "bad.json")
+    assert [{"file": "bad.json"} | manifest] == done["manifests"]
+    assert ("rejected", code) == (manifest["status"], manifest["error"]["code"])
+    assert said in manifest["error"]["message"]
+    assert str(workspace.ingest / "bad.json") == manifest["sourcePath"]
+    assert 64 == len(manifest["idempotencyKey"])
+    assert text == (workspace.rejected / "bad.json").read_text()
+    assert ([], []) == (names(workspace.ingest), names(workspace.processed))
+    assert [] == memories(api)
+
+
+def test_blank_and_broken_texts_are_rejected(api, workspace):
+    (workspace.ingest / "blank.txt").write_text(" \n ")
+    (workspace.ingest / "latin.txt").write_bytes("Café".encode("latin-1"))
+
+    scan(api)
+
+    codes = {name: rejection(workspace.rejected, name)["error"]["code"] for name in ("blank.txt", "latin.txt")}
+    assert {"blank.txt": "empty_content", "latin.txt": "unsupported_file_type"} == codes
+
+
+def test_what_is_no_plain_file_of_a_known_kind_is_rejected_and_kept(api, workspace, tmp_path):
+    secret = tmp_path / "secret.txt"
+    secret.write_text("Never read.")
+    (workspace.ingest / "link.txt").symlink_to(secret)
+    os.mkfifo(workspace.ingest / "pipe.txt")
+    (workspace.ingest / ".hidden.txt").write_text("Hidden.")
+    (workspace.ingest / "photo.png").write_bytes(b"png")
+    (workspace.ingest / "a.txt.processed.json").write_text("{}")
+    (workspace.ingest / "big.txt").write_bytes(b"a" * (26 * 1024 * 1024))
+    (workspace.ingest / "folder").mkdir()
+
+    done = scan(api)
+
+    codes = {manifest["file"]: manifest["error"]["code"] for manifest in done["manifests"]}
+    assert {
+        "link.txt": "invalid_source_path",
+        "pipe.txt": "invalid_source_path",
+        "hidden.txt": "invalid_source_path",
+        "photo.png": "unsupported_file_type",
+        "a.txt.processed.json": "invalid_source_path",
+        "big.txt": "file_too_large",
+    } == codes
+    assert (workspace.rejected / "link.txt").is_symlink()
+    assert 26 * 1024 * 1024 == (workspace.rejected / "big.txt").stat().st_size
+    assert "Never read." == secret.read_text()
+    assert [] == memories(api)
+
+
+def test_a_file_of_25_megabytes_is_not_too_large(api, workspace):
+    path = workspace.ingest / "edge.json"
+    path.write_bytes(b"[" + b" " * (25 * 1024 * 1024 - 2) + b"]")
+
+    scan(api)
+
+    assert "invalid_json" == rejection(workspace.rejected, "edge.json")["error"]["code"]
+
+
+def test_an_unreadable_file_is_rejected(api, workspace):
+    (workspace.ingest / "closed.txt").write_text("Closed.")
+    with patch("graphmem.adapters.drop_folder.os.fdopen", side_effect=PermissionError):
+        scan(api)
+
+    assert "PermissionError" in rejection(workspace.rejected, "closed.txt")["error"]["message"]
+
+
+def test_a_file_that_is_being_written_waits(api, workspace):
+    script = "import sys, time; f = open(sys.argv[1], 'w'); f.write('Half'); f.flush(); print(flush=True); input()"
+    path = workspace.ingest / "slow.txt"
+    writer = subprocess.Popen((sys.executable, "-c", script, str(path)), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    writer.stdout.readline()
+
+    assert (["slow.txt"], 0) == ((done := scan(api))["waiting"], done["processed"])
+    assert 409 == upload(api, "slow.txt").status_code
+
+    writer.communicate(b"\n", timeout=10)
+    assert 1 == scan(api)["processed"]
+
+
+@pytest.mark.parametrize(
+    "filename", ["../up.txt", "/etc/passwd.txt", "..", "a\\b.txt", ".hidden.txt", "a" * 250 + ".txt"]
+)
+def test_an_upload_whose_name_is_no_plain_one_is_rejected_and_kept(api, workspace, filename):
+    answer = upload(api, filename)
+
+    assert (200, "rejected", "invalid_source_path", filename) == (
+        answer.status_code,
+        answer.get_json()["status"],
+        answer.get_json()["error"]["code"],
+        answer.get_json()["sourcePath"],
+    )
+    kept = answer.get_json()["file"]
+    assert "We ship on Friday." == (workspace.rejected / kept).read_text()
+    assert not (workspace.memory.parent / "up.txt").exists()
+
+
+def test_an_upload_is_for_writers_of_an_orchestrator(api):
+    assert 422 == upload(api, space="user:ada").status_code
+    assert 403 == upload(api.with_key(Role.READER, "*")).status_code
+    assert 403 == upload(api.with_key(Role.WRITER, "user:*")).status_code
+    assert 422 == api.post("/v1/ingest", {"space": SPACE, "filename": "a.txt", "content": "A.", "more": 1}).status_code
+
+
+def test_a_long_text_is_split_on_paragraphs_into_parts_of_a_document(api):
+    paragraphs = [f"Paragraph {number} speaks of topic {number}. " * 20 for number in range(60)]
+
+    manifest = upload(api, "long.md", "\n\n".join(paragraphs)).get_json()
+
+    found = memories(api)
+    assert manifest["memoriesWritten"] == len(found)
+    (document,) = [memory for memory in found if memory["content"].startswith("long.md, a document of ")]
+    edges = api.get(f"/v1/edges?space={SPACE}&type=PART_OF&limit=200").get_json()["items"]
+    assert {memory["uid"] for memory in found} - {document["uid"]} == {edge["from"] for edge in edges}
+    assert {document["uid"]} == {edge["to"] for edge in edges}
+    words = " ".join(paragraphs).split()
+    parts = [memory["content"] for memory in found if memory is not document]
+    assert sorted(words) == sorted(word for part in parts for word in part.split())
+    assert all(len(part) <= 4_000 and part.startswith("Paragraph") for part in parts)
+
+
+@pytest.mark.parametrize(("characters", "count"), [(32_000, 1), (32_001, 10)])
+def test_a_text_of_32_000_characters_is_one_memory(api, characters, count):
+    words = " ".join(map(str, range(10_000)))
+    upload(api, "edge.txt", words[: characters - 1].replace(" ", "-", 1) + "x")
+
+    assert count == len(memories(api))
+
+
+def test_a_restart_in_the_middle_finishes_what_was_on_its_way(api, workspace):
+    (workspace.ingest / "a.txt").write_text("First of two.")
+    (workspace.ingest / "b.json").write_text(json.dumps({"memories": [a_memory()]}))
+    with (
+        patch("graphmem.gateway.gateway.Gateway.write", side_effect=KeyboardInterrupt),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        api.house.graphmem.ingest.scan(the_space(api), caller=api.house.caller)
+    assert (["a.txt", "b.json"], []) == (names(workspace.processed), names(workspace.ingest))
+
+    done = scan(api)
+
+    assert [("a.txt", "processed", 1), ("b.json", "processed", 1)] == [
+        (manifest["file"], manifest["status"], manifest["memoriesWritten"]) for manifest in done["manifests"]
+    ]
+    assert 2 == len(memories(api))
+    assert [] == scan(api)["manifests"]
+
+
+def test_a_restart_after_the_write_leaves_one_memory_and_its_manifest(api, workspace):
+    (workspace.ingest / "a.txt").write_text("Written, but no manifest yet.")
+    with (
+        patch("graphmem.intake.files.Ingest._concluded", side_effect=KeyboardInterrupt),
+        pytest.raises(KeyboardInterrupt),
+    ):
+        api.house.graphmem.ingest.scan(the_space(api), caller=api.house.caller)
+    assert 1 == len(memories(api))
+
+    assert ["processed"] == [manifest["status"] for manifest in scan(api)["manifests"]]
+    assert 1 == len(memories(api))
+
+
+def test_a_file_that_was_copied_but_not_removed_is_taken_in_once(api, workspace):
+    content = "On two file systems."
+    (workspace.ingest / "half.txt").write_text(content)
+    with patch("graphmem.intake.files.move", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+        api.house.graphmem.ingest.scan(the_space(api), caller=api.house.caller)
+    (workspace.processed / "half.txt").write_text(content)  # the copy was whole, the source still there
+
+    done = scan(api)
+
+    assert ["processed", "duplicate"] == [manifest["status"] for manifest in done["manifests"]]
+    assert 1 == len(memories(api))
+
+
+def test_a_store_that_is_away_loses_no_file(api, workspace):
+    (workspace.ingest / "a.txt").write_text("While it was away.")
+    with patch.object(Connection, "write", side_effect=StoreUnavailable()):
+        answer = api.post("/v1/ingest/scan", {"space": SPACE})
+    assert (503, "store_unavailable") == (answer.status_code, answer.get_json()["error"]["code"])
+
+    assert 1 == scan(api)["processed"]
+    assert 1 == len(memories(api))
+
+
+def test_two_scans_at_once_take_each_file_in_once(api, workspace):
+    for number in range(40):
+        (workspace.ingest / f"{number:02}.txt").write_text(f"File number {number}.")
+    with ThreadPoolExecutor(2) as pool:
+        done = list(
+            pool.map(lambda _: api.house.graphmem.ingest.scan(the_space(api), caller=api.house.caller), range(2))
+        )
+
+    assert 40 == sum(each.count("processed") for each in done)
+    assert 40 == len(memories(api))
+    assert 80 == len(names(workspace.processed))
+
+
+def test_the_job_takes_in_what_was_dropped_for_any_orchestrator(api, workspace):
+    (workspace.ingest / "a.txt").write_text("Dropped for the job.")
+
+    run = api.house.graphmem.runner.run("ingest")
+
+    assert ("succeeded", 1) == (run.status.value, run.counts["processed"])
+    assert 1 == len(memories(api))
+    lines = [json.loads(line) for line in workspace.log.read_text("utf-8").splitlines()]
+    assert ["memory.ingest.processed", "memory.worker.bootstrap_complete", "memory.worker.heartbeat"] == [
+        line["event"] for line in lines
+    ]
+    assert all({"timestamp", "event", "orchestrator_id"} <= set(line) for line in lines)
+
+
+def the_space(api):
+    return Space(tenant=api.house.caller.tenant, kind=SpaceKind.ORCHESTRATOR, owner="main")
