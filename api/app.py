@@ -7,6 +7,7 @@ from werkzeug.exceptions import UnsupportedMediaType
 from api import (
     admin,
     bulletins,
+    contexts,
     corrections,
     docs,
     edges,
@@ -21,6 +22,7 @@ from api import (
     write_backs,
 )
 from api.errors import GraphmemApi, register_error_handlers
+from api.gate import Gate
 from api.observing import observe_requests
 from graphmem import __version__
 from graphmem.bootstrap import Graphmem
@@ -44,6 +46,7 @@ _BLUEPRINTS = (
     write_backs.blueprint,
     ingest.blueprint,
     bulletins.blueprint,
+    contexts.blueprint,
     admin.blueprint,
     health.blueprint,
 )
@@ -57,8 +60,8 @@ class _Json(DefaultJSONProvider):
     compact = True
 
 
-def create_app(graphmem: Graphmem) -> Flask:
-    """The HTTP API of a built service."""
+def create_app(graphmem: Graphmem, gate: Gate | None = None) -> Flask:
+    """The HTTP API of a built service; without a gate every call is let in."""
     app = Flask("graphmem", static_folder=None)
     app.json = _Json(app)
     app.config.update(
@@ -81,6 +84,7 @@ def create_app(graphmem: Graphmem) -> Flask:
         },
     )
     app.extensions["graphmem"] = graphmem
+    app.extensions["graphmem_gate"] = gate or Gate()
     observe_requests(app, graphmem.runner)
     app.before_request(_require_json)
     register_error_handlers(app)

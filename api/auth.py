@@ -7,7 +7,7 @@ from typing import ParamSpec, TypeVar
 
 from flask import g, request
 
-from api.service import service
+from api.service import gate, service
 from graphmem.errors import Forbidden, Unauthenticated
 from graphmem.model.caller import Caller, Role
 from graphmem.model.space import FIRST_TENANT
@@ -45,7 +45,9 @@ def authenticate() -> Caller:
 
     Raises:
         Unauthenticated: there is no key, or it is unknown or revoked.
+        StoreUnavailable, SchemaMismatch: the service is not ready.
     """
+    gate().check()
     if not service().settings.server.auth:
         return _ANYONE
     scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")

@@ -8,7 +8,8 @@ from flask import Flask
 from gunicorn.app.base import BaseApplication
 
 from api.app import create_app
-from graphmem.bootstrap import Graphmem, build, connect_when_ready, embedder_of
+from api.gate import Gate
+from graphmem.bootstrap import Graphmem, build, connection_of, embedder_of, wait_until_prepared
 from graphmem.errors import GraphmemError, ModelUnavailable
 from graphmem.ports import Embedder
 from graphmem.settings import Settings
@@ -48,9 +49,10 @@ class _Server(BaseApplication):  # type: ignore[misc]
         """The app, built in the worker: drivers and models do not survive a fork."""
         embedder = embedder_of(self._settings)
         threading.Thread(target=_load, args=(embedder,), daemon=True).start()
-        graphmem = build(self._settings, connect_when_ready(self._settings, embedder), embedder=embedder)
-        threading.Thread(target=warm_up, args=(graphmem,), daemon=True).start()
-        return create_app(graphmem)
+        graphmem = build(self._settings, connection_of(self._settings), embedder=embedder)
+        gate = Gate.closed()
+        threading.Thread(target=open_when_ready, args=(graphmem, gate), daemon=True).start()
+        return create_app(graphmem, gate)
 
 
 def serve(settings: Settings) -> None:
@@ -70,6 +72,18 @@ def _load(embedder: Embedder) -> None:
         embedder.embed_query("load")
     except ModelUnavailable as reason:
         log.warning("the embedder does not answer: %s", reason.message)
+
+
+def open_when_ready(graphmem: Graphmem, gate: Gate) -> None:
+    """Let calls in as soon as the database answers and its schema fits; one that does not fit is the reason why not."""
+    try:
+        wait_until_prepared(graphmem.connection, graphmem.embedder, when_away=gate.close)
+    except GraphmemError as reason:
+        log.error("the API takes no calls: %s", reason.message)  # noqa: TRY400 - one sentence says it
+        gate.close(reason)
+        return
+    gate.reason = None
+    warm_up(graphmem)
 
 
 def warm_up(graphmem: Graphmem) -> None:

@@ -77,3 +77,10 @@ WHERE i.expires_at <= $now
 WITH i ORDER BY i.expires_at, i.key LIMIT $limit
 DELETE i
 RETURN count(*) AS removed;
+
+// name: failed_database
+// A row where the server has given up opening a database, as it does when its files are damaged.
+// parameters: database
+SHOW DATABASES YIELD name, requestedStatus, currentStatus, statusMessage
+WHERE name = $database AND requestedStatus = 'online' AND currentStatus <> 'online' AND statusMessage <> ''
+RETURN name;

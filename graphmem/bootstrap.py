@@ -3,22 +3,24 @@
 import os
 import socket
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from graphmem.adapters.clock import SystemClock
-from graphmem.adapters.embedded_neo4j import EmbeddedNeo4j, EmbeddedOptions, attach
+from graphmem.adapters.embedded_neo4j import USER, EmbeddedNeo4j, EmbeddedOptions, Endpoint, attach
 from graphmem.adapters.embedders import build_embedder
 from graphmem.adapters.event_log import EventLog
 from graphmem.adapters.ids import TimeOrderedIds
 from graphmem.adapters.language_models import build_language_model
 from graphmem.adapters.neo4j_home import Neo4jHome
+from graphmem.adapters.ports import HOST
 from graphmem.adapters.workspaces import Workspaces
-from graphmem.errors import GraphmemError, StoreUnavailable
+from graphmem.errors import GraphmemError, SchemaOutdated, StoreDamaged, StoreUnavailable
 from graphmem.gateway.entities import EntityKeeper
 from graphmem.gateway.gateway import Gateway
+from graphmem.intake.context import ContextMaker
 from graphmem.intake.files import Ingest
 from graphmem.intake.worker import IngestWorker
 from graphmem.model.policy import EntityPolicy, Policy
@@ -71,7 +73,9 @@ class Graphmem:
     recall: Recall
     explainer: Explainer
     bulletin_maker: BulletinMaker
+    contexts: ContextMaker
     ingest: Ingest
+    worker: IngestWorker
     events: EventLog
     journal: Journal
     runner: JobRunner
@@ -105,38 +109,44 @@ def connect(settings: Settings) -> Connection:
     return Connection(endpoint.uri, user=endpoint.user, password=endpoint.password)
 
 
-def connect_when_ready(settings: Settings, embedder: Embedder, *, wait_seconds: float = 180.0) -> Connection:
-    """The connection, as soon as the database answers and its schema was prepared; it may still be starting.
+def connection_of(settings: Settings, *, wait_seconds: float = 180.0) -> Connection:
+    """The connection that the settings describe, whether or not the database answers yet.
 
     Raises:
-        SchemaMismatch: the schema or the embedder does not fit; waiting would not help.
-        StoreUnavailable: the database did not answer, or was not prepared, in time.
+        StoreUnavailable: the address is not valid, or the embedded server was given no password in that time.
     """
+    neo4j = settings.neo4j
+    if neo4j.uri:
+        return connect(settings)
     deadline = time.monotonic() + wait_seconds
-    while True:
-        is_last = time.monotonic() > deadline
-        try:
-            connection = connect(settings)
-            if _is_prepared(connection, embedder, is_last=is_last):
-                return connection
-        except StoreUnavailable:
-            if is_last:
-                raise
+    while (password := Neo4jHome(database_folder(settings)).password()) is None:
+        if time.monotonic() > deadline:
+            msg = "The embedded Neo4j was not started: start it with `graphmem up`, or set GRAPHMEM_NEO4J_URI."
+            raise StoreUnavailable(msg)
         time.sleep(_RETRY_SECONDS)
+    return Connection(f"bolt://{HOST}:{neo4j.bolt_port}", user=USER, password=password)
 
 
-def _is_prepared(connection: Connection, embedder: Embedder, *, is_last: bool) -> bool:
-    """Whether the schema was prepared; a connection that cannot be used is closed."""
-    try:
-        state = schema_state(connection)
-        if state.version or is_last:
-            check_schema(state, embedder)
-            return True
-    except GraphmemError:
-        connection.close()
-        raise
-    connection.close()
-    return False
+def wait_until_prepared(
+    connection: Connection, embedder: Embedder, *, when_away: Callable[[GraphmemError], None] = lambda _: None
+) -> None:
+    """Return as soon as the database answers and its schema is up to date, however long that takes.
+
+    ``when_away`` is told again and again why it does not return yet.
+
+    Raises:
+        SchemaMismatch: the database is newer, or has vectors of another embedder; waiting would not help.
+    """
+    while True:
+        try:
+            if problem := connection.problem():
+                when_away(problem)
+            else:
+                check_schema(schema_state(connection), embedder)
+                return
+        except (SchemaOutdated, StoreUnavailable) as error:
+            when_away(error)
+        time.sleep(_RETRY_SECONDS)
 
 
 def build(
@@ -185,6 +195,7 @@ def build(
         ids=ids,
         policy=policy,
         policies=policies,
+        workspaces=workspaces,
         keep_days=settings.traces.keep_days,
     )
     recall = Recall(
@@ -198,6 +209,9 @@ def build(
         journal=journal,
         workspaces=workspaces,
         events=events,
+    )
+    bulletin_maker = BulletinMaker(
+        recall, Memories(connection), Bulletins(connection), workspaces=workspaces, events=events, clock=clock
     )
     worker = IngestWorker(ingest, workspaces=workspaces, events=events)
     return Graphmem(
@@ -218,10 +232,12 @@ def build(
         policies=policies,
         entity_keeper=EntityKeeper(connection=connection, clock=clock, ids=ids),
         recall=recall,
-        bulletin_maker=BulletinMaker(recall, Memories(connection), Bulletins(connection), clock=clock),
+        bulletin_maker=bulletin_maker,
+        contexts=ContextMaker(gateway, recall, bulletin_maker, workspaces=workspaces, clock=clock),
         explainer=Explainer(traces, journal, histories),
         journal=journal,
         ingest=ingest,
+        worker=worker,
         events=events,
         runner=JobRunner(connection, jobs=(*jobs, ingest_job(worker)), clock=clock, ids=ids, holder=process_name()),
         runs=JobRuns(connection),
@@ -309,8 +325,15 @@ def embedded_server(settings: Settings) -> EmbeddedNeo4j:
             maven_url=neo4j.maven_url,
             jars_folder=neo4j.jars_folder,
             java_home=neo4j.java_home,
-        )
+        ),
+        has_failed=has_failed,
     )
+
+
+def has_failed(endpoint: Endpoint) -> bool:
+    """Whether a server answers, and could not open its database."""
+    with closing(Connection(endpoint.uri, user=endpoint.user, password=endpoint.password)) as connection:
+        return isinstance(connection.problem(), StoreDamaged)
 
 
 @contextmanager

@@ -118,6 +118,10 @@ class SchemaMismatch(GraphmemError):
     code = "schema_mismatch"
 
 
+class SchemaOutdated(SchemaMismatch):
+    """The schema in the database is older than this version of graphmem, and may just be brought up to date."""
+
+
 class EmbeddedServerError(StoreUnavailable):
     """The embedded Neo4j could not be prepared or started."""
 

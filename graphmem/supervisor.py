@@ -18,7 +18,7 @@ from types import FrameType
 
 import click
 
-from graphmem.adapters.embedded_neo4j import USER, EmbeddedNeo4j
+from graphmem.adapters.embedded_neo4j import USER, EmbeddedNeo4j, ServerEndedError
 from graphmem.adapters.guarded_process import GuardedProcess
 from graphmem.adapters.ports import HOST, check_port
 from graphmem.bootstrap import (
@@ -31,7 +31,7 @@ from graphmem.bootstrap import (
     embedder_of,
     process_name,
 )
-from graphmem.errors import EmbeddedServerError, GraphmemError
+from graphmem.errors import EmbeddedServerError, GraphmemError, StoreUnavailable
 from graphmem.settings import Settings
 from graphmem.store.migrations import apply_migrations
 
@@ -41,6 +41,7 @@ _READY_SECONDS = 180.0
 _POLL_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 30.0
 _CHILD_GRACE_SECONDS = 12.0
+_PREPARE_SECONDS = 5.0  # between two tries
 _STEADY_SECONDS = 60.0  # a child that lives so long may die again without a pause
 
 
@@ -53,7 +54,10 @@ class Supervisor:
         self._children: dict[str, GuardedProcess] = {}
         self._pauses: dict[str, float] = {}
         self._stop = threading.Event()
-        self._is_starting = True
+        self._is_starting = True  # a signal then interrupts what is being waited for
+        self._is_prepared = False  # the database answered and has our schema
+        self._had_store = False  # the embedded one, before this start
+        self._prepare_after = 0.0
 
     def run(self) -> None:
         """Start everything, say where it is, keep it running until a signal comes, stop everything.
@@ -66,7 +70,6 @@ class Supervisor:
         try:
             self._start()
             self._is_starting = False
-            self._announce()
             while not self._stop.wait(_POLL_SECONDS):
                 self._revive()
         except _StoppedError:
@@ -85,27 +88,52 @@ class Supervisor:
     def _start(self) -> None:
         check_port(self._settings.server.port)
         self._settings.server.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
-        key = admin_key(self._settings)
-        if self._settings.neo4j.uri is None:
-            click.echo("Starting Neo4j …", err=True)
-            self._server = embedded_server(self._settings)
-            self._spawn("api")  # it loads while Neo4j starts, and waits for it
-            self._server.start()
-        self._check_stop()
-        self._prepare(key)
+        admin_key(self._settings)
+        try:
+            self._start_database()
+        except StoreUnavailable as error:
+            if not self._is_worth_waiting(error):
+                raise
+            click.echo(f"{error.message}\nUntil it is back, memory calls are answered with 503.", err=True)
+            self._spawn_all()
+            return
         if "api" not in self._children or self._children["api"].poll() is not None:
             self._spawn("api")  # a first download may take longer than it waits
         self._wait_ready()
-        self._spawn("jobs")  # last: nobody waits for it, and the start is short of processor time
+        self._announce()
+        self._spawn_all()  # jobs last: nobody waits for them, and the start is short of processor time
 
-    def _prepare(self, key: str) -> None:
+    def _start_database(self) -> None:
+        if self._settings.neo4j.uri is None:
+            click.echo("Starting Neo4j …", err=True)
+            self._server = embedded_server(self._settings)
+            self._had_store = self._server.has_store
+            self._spawn("api")  # it loads while Neo4j starts, and waits for it
+            self._server.start()
+        self._check_stop()
+        self._prepare()
+
+    def _is_worth_waiting(self, error: StoreUnavailable) -> bool:
+        """Whether a database that does not come up may come back: it did once, or it is somebody else's."""
+        if isinstance(error, EmbeddedServerError):
+            return isinstance(error, ServerEndedError) and self._had_store
+        return True
+
+    def _spawn_all(self) -> None:
+        for name in ("api", "jobs"):
+            if name not in self._children:
+                self._spawn(name)
+
+    def _prepare(self) -> None:
+        """Bring the schema up to date, and see that there is a key."""
         connection = connect(self._settings)
         try:
             graphmem = build(self._settings, connection, embedder=embedder_of(self._settings))
             apply_migrations(connection, embedder=graphmem.embedder, clock=graphmem.clock, holder=process_name())
-            graphmem.keys.ensure_admin(key)
+            graphmem.keys.ensure_admin(admin_key(self._settings))
         finally:
             connection.close()
+        self._is_prepared = True
 
     def _spawn(self, name: str) -> None:
         child = GuardedProcess(
@@ -149,6 +177,20 @@ class Supervisor:
         for name, child in list(self._children.items()):
             if child.poll() is not None:
                 self._again(name, partial(self._spawn, name))
+        if not self._is_prepared and time.monotonic() > self._prepare_after:
+            self._prepare_after = time.monotonic() + _PREPARE_SECONDS
+            self._prepare_late()
+
+    def _prepare_late(self) -> None:
+        """What the start could not do while the database was away."""
+        try:
+            self._prepare()
+        except StoreUnavailable:
+            return
+        except GraphmemError as error:
+            log.error("the database cannot be prepared: %s", error.message)  # noqa: TRY400 - one sentence says it
+            return
+        self._announce()
 
     def _again(self, name: str, start: Callable[[], object]) -> None:
         pause = self._pauses.get(name, 0.0)
@@ -156,6 +198,7 @@ class Supervisor:
         log.warning("%s ended and is started again in %.0f s", name, pause)
         if self._stop.wait(pause):
             return
+        self._is_starting = True
         try:
             start()
         except GraphmemError as error:
@@ -164,6 +207,8 @@ class Supervisor:
             timer = threading.Timer(_STEADY_SECONDS, self._pauses.pop, (name, None))
             timer.daemon = True
             timer.start()
+        finally:
+            self._is_starting = False
 
     def _stop_all(self) -> None:
         for name in ("api", "jobs"):

@@ -2,7 +2,7 @@
 
 import os
 
-from graphmem.bootstrap import build, connect_when_ready, embedder_of
+from graphmem.bootstrap import build, connection_of, embedder_of, wait_until_prepared
 from graphmem.logs import set_up_logs
 from graphmem.settings import load_settings
 from jobs.process import JobsProcess
@@ -12,8 +12,9 @@ if __name__ == "__main__":
     settings = load_settings(os.environ)
     set_up_logs(settings.server.log)
     embedder = embedder_of(settings)
-    graphmem = build(settings, connect_when_ready(settings, embedder), embedder=embedder)
+    graphmem = build(settings, connection_of(settings), embedder=embedder)
     try:
+        wait_until_prepared(graphmem.connection, embedder, when_away=graphmem.worker.degrade)
         table = schedule(graphmem.worker_interval_seconds)
         JobsProcess(runner=graphmem.runner, runs=graphmem.runs, schedule=table).serve()
     finally:

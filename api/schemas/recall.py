@@ -7,7 +7,7 @@ from marshmallow import Schema, fields, validate
 from api.schemas.common import Number, RequestSchema, Text, UtcDateTime
 from api.schemas.edges import EdgeAnswer, edge_view
 from api.schemas.memories import MemoryAnswer, memory_view
-from graphmem.model.memory import MemoryType
+from graphmem.model.memory import Memory, MemoryType
 from graphmem.model.policy import RecallPolicy
 from graphmem.model.source import CapturedBy
 from graphmem.recall.candidates import Arm
@@ -170,20 +170,25 @@ def card_view(card: Card) -> dict[str, Any]:
     }
 
 
+def citation_view(memory: Memory) -> dict[str, Any]:
+    """Where a memory came from, as every answer shows it."""
+    source = memory.source
+    return {
+        "uid": memory.uid,
+        "source_type": source.type.value,
+        "source_path": source.path,
+        "conversation_id": source.conversation_id,
+        "workflow_run_id": source.workflow_run_id,
+        "step_id": source.step_id,
+    }
+
+
 def _item(item: RecallItem, bundle: Bundle, *, explain: bool) -> dict[str, Any]:
-    source = item.memory.source
-    answer = {
+    answer: dict[str, Any] = {
         "memory": memory_view(item.memory),
         "score": item.score,
         "contradicted": item.contradicted,
-        "citation": {
-            "uid": item.memory.uid,
-            "source_type": source.type.value,
-            "source_path": source.path,
-            "conversation_id": source.conversation_id,
-            "workflow_run_id": source.workflow_run_id,
-            "step_id": source.step_id,
-        },
+        "citation": citation_view(item.memory),
     }
     if explain:
         why = item.explanation

@@ -3,6 +3,7 @@
 import errno
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
@@ -10,7 +11,7 @@ from types import TracebackType
 import platformdirs
 from filelock import FileLock, Timeout
 from neo4j import GraphDatabase
-from neo4j.exceptions import AuthError, DriverError, Neo4jError
+from neo4j.exceptions import AuthError, DatabaseUnavailable, DriverError, Neo4jError
 
 from graphmem.adapters.aot_cache import AotCache, AotTraining
 from graphmem.adapters.guarded_process import GuardedProcess
@@ -63,11 +64,16 @@ class Endpoint:
     log_path: Path
 
 
+class ServerEndedError(EmbeddedServerError):
+    """The embedded Neo4j was prepared and started, and ended or never answered."""
+
+
 class EmbeddedNeo4j:
     """The server of one data folder; it ends when this process ends, however that happens."""
 
-    def __init__(self, options: EmbeddedOptions) -> None:
+    def __init__(self, options: EmbeddedOptions, *, has_failed: Callable[[Endpoint], bool] = lambda _: False) -> None:
         self.options = options
+        self._has_failed = has_failed  # a server that answers, but cannot open its database
         self._home = Neo4jHome(options.folder)
         # not tied to a thread: one may start the server and another stop it
         self._lock = FileLock(self._home.lock_path, timeout=0, thread_local=False)
@@ -102,6 +108,11 @@ class EmbeddedNeo4j:
             self._process.stop()
         self._training = self._process = self._endpoint = None
         self._lock.release()
+
+    @property
+    def has_store(self) -> bool:
+        """Whether there is a database from an earlier start."""
+        return self._home.has_store
 
     def is_running(self) -> bool:
         """Whether the process is alive."""
@@ -175,7 +186,7 @@ class EmbeddedNeo4j:
         )
         self._process = process
         process.start()
-        wait_until_ready(endpoint.uri, endpoint.password, process)
+        wait_until_ready(endpoint.uri, endpoint.password, process, has_failed=lambda: self._has_failed(endpoint))
         self._home.announce(
             RunningServer(
                 owner_pid=os.getpid(),
@@ -219,10 +230,12 @@ def jars_for(options: EmbeddedOptions, cache_folder: Path) -> list[Path]:
     return fetch_jars(cache_folder.absolute() / f"neo4j-{lock.version}", lock, options.maven_url)
 
 
-def wait_until_ready(uri: str, password: str, process: GuardedProcess) -> None:
+def wait_until_ready(
+    uri: str, password: str, process: GuardedProcess, *, has_failed: Callable[[], bool] = lambda: False
+) -> None:
     """Return when the database answers.
 
-    Raises EmbeddedServerError when the process ends, takes too long or has another password.
+    Raises EmbeddedServerError when the process ends, takes too long, cannot open its database or has another password.
     """
     end = time.monotonic() + READY_SECONDS
     refusals = 0
@@ -234,16 +247,20 @@ def wait_until_ready(uri: str, password: str, process: GuardedProcess) -> None:
             if refusals == WRONG_PASSWORD_TRIES:
                 message = "The embedded Neo4j refuses the password of its password file."
                 raise EmbeddedServerError(message) from problem
+        except DatabaseUnavailable as problem:
+            if has_failed():
+                message = f"Neo4j cannot open its database: its files are damaged (log: {process.log_path})."
+                raise ServerEndedError(message) from problem
         except (DriverError, Neo4jError):
             pass
         else:
             return
         if process.poll() is not None:
             message = f"Neo4j did not start: {why_it_ended(process.output())} (log: {process.log_path})"
-            raise EmbeddedServerError(message)
+            raise ServerEndedError(message)
         if time.monotonic() > end:
             message = f"Neo4j did not answer within {READY_SECONDS} seconds (log: {process.log_path})."
-            raise EmbeddedServerError(message)
+            raise ServerEndedError(message)
         time.sleep(PAUSE_SECONDS * (1 + 10 * refusals))
 
 

@@ -22,7 +22,7 @@ class IngestWorker:
         self._workspaces = workspaces
         self._events = events
         self._well: set[Space] = set()  # orchestrators that it works for
-        self._degraded: set[Space] = set()  # those that it said it cannot work for
+        self._degraded: dict[Space, str] = {}  # those that it said it cannot work for, and why
 
     def run(self, run: Run) -> None:
         """One pass; counts the files by what became of them. A dry run counts what lies there."""
@@ -43,11 +43,12 @@ class IngestWorker:
 
     def degrade(self, error: GraphmemError) -> None:
         """Say once that the worker stops because of the store; it comes back with the next pass that succeeds."""
-        code = "memory_db_corrupt" if isinstance(error, StoreDamaged) else error.code
-        for space in [space for space in self._workspaces.present() if space not in self._degraded]:
-            self._events.emit("memory.worker.degraded", space, reason_code=code, message=error.message)
-            self._degraded.add(space)
-            self._well.discard(space)
+        for space in self._workspaces.present():
+            said = self._degraded.get(space)
+            if said is None or (isinstance(error, StoreDamaged) and said != error.code):
+                self._events.emit("memory.worker.degraded", space, reason_code=error.code, message=error.message)
+                self._degraded[space] = error.code
+                self._well.discard(space)
 
     def _spaces(self, run: Run) -> Iterable[Space]:
         return [space_from_key(run.space)] if run.space else self._workspaces.present()
@@ -59,7 +60,7 @@ class IngestWorker:
         if space not in self._well:
             self._events.emit("memory.worker.bootstrap_complete", space, recovered=space in self._degraded)
             self._well.add(space)
-            self._degraded.discard(space)
+            self._degraded.pop(space, None)
         found = {status: run.counts[status] - before[status] for status in (*_STATUSES, "waiting")}
         self._events.emit("memory.worker.heartbeat", space, **found)
 

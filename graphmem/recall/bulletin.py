@@ -16,6 +16,9 @@ SECTIONS = (
     "conflicts_and_uncertainties",
 )
 LIMIT_CHARS = 4_000
+CITATIONS_MAX = 32  # of a prompt
+EVIDENCE_MAX = 8  # memories that an investigation is given
+EVIDENCE = "evidence"
 _SECTION_OF = {
     MemoryType.GOAL: "active_goals",
     MemoryType.TODO: "open_todos",
@@ -29,23 +32,32 @@ _LINES_GO = (_OTHERS, "preference_profile", _CONFLICTS, "recent_decisions", "ope
 _SECTIONS_GO = (_CONFLICTS, "preference_profile", _OTHERS, "recent_decisions", "open_todos", "active_goals")
 
 
-def build_bulletin(items: Iterable[RecallItem], *, limit_chars: int = LIMIT_CHARS) -> Bulletin:
-    """The bulletin of a recall, in its order, at most so many characters long."""
+def build_bulletin(
+    items: Iterable[RecallItem], *, limit_chars: int = LIMIT_CHARS, citations_max: int | None = None
+) -> Bulletin:
+    """The bulletin of a recall, in its order, of at most so many characters and cited memories."""
     lines: dict[str, list[Line]] = {name: [] for name in SECTIONS}
     for item in items:
-        memory = item.memory
-        line = Line(text=f"- {memory.summary} [{memory.uid}]", uid=memory.uid)
+        memory, line = item.memory, _line(item)
         lines[_SECTION_OF.get(memory.type, _OTHERS)].append(line)
         if item.contradicted or memory.confidence < _UNSURE_BELOW:
             lines[_CONFLICTS].append(line)
-    return bounded(_bulletin(lines), limit_chars)
+    return bounded(_bulletin(lines), limit_chars, citations_max)
 
 
-def bounded(bulletin: Bulletin, limit_chars: int) -> Bulletin:
+def build_evidence(items: Sequence[RecallItem], *, limit_chars: int = LIMIT_CHARS) -> Bulletin:
+    """What an investigation is given: one section, the best first, as many lines as fit (002, Write-back)."""
+    lines = [_line(item) for item in items[:EVIDENCE_MAX]]
+    while len((evidence := Bulletin(sections=((EVIDENCE, tuple(lines)),))).rendered) > limit_chars and lines:
+        lines.pop()
+    return evidence
+
+
+def bounded(bulletin: Bulletin, limit_chars: int, citations_max: int | None = None) -> Bulletin:
     """A bulletin cut to a length: last lines of the least important section first, then whole sections."""
     lines = {name: list(kept) for name, kept in bulletin.sections}
     present = _bulletin(lines)
-    while len(present.rendered) > limit_chars:
+    while len(present.rendered) > limit_chars or (citations_max is not None and len(present.citations) > citations_max):
         if name := next((name for name in _LINES_GO if lines.get(name)), None):
             lines[name].pop()
         elif name := next((name for name in _SECTIONS_GO if name in lines), None):
@@ -63,6 +75,10 @@ def without(bulletin: Bulletin, gone: Sequence[str]) -> Bulletin:
             (name, tuple(line for line in lines if line.uid not in hidden)) for name, lines in bulletin.sections
         ),
     )
+
+
+def _line(item: RecallItem) -> Line:
+    return Line(text=f"- {item.memory.summary} [{item.memory.uid}]", uid=item.memory.uid)
 
 
 def _bulletin(lines: Mapping[str, Sequence[Line]]) -> Bulletin:

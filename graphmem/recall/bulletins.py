@@ -1,16 +1,19 @@
 """Making bulletins: one for each message, kept as a snapshot; a failure falls back and is never the caller's."""
 
 import logging
+from collections.abc import Collection
 
-from graphmem.errors import Forbidden, GraphmemError, InvalidInput, StoreUnavailable
+from graphmem.adapters.drop_folder import write_json
+from graphmem.adapters.workspaces import Workspaces, file_name
+from graphmem.errors import Forbidden, GraphmemError, InvalidInput, MemoryDisabled, SourcePathDenied, StoreUnavailable
 from graphmem.model.bulletin import Bulletin, Snapshot
 from graphmem.model.caller import Caller, Role
-from graphmem.model.memory import Status, memory_key
+from graphmem.model.memory import Memory, Status, memory_key
 from graphmem.model.space import Space
-from graphmem.ports import Clock
+from graphmem.ports import Clock, Events
 from graphmem.recall.bulletin import LIMIT_CHARS, bounded, build_bulletin, without
 from graphmem.recall.recall import Recall
-from graphmem.recall.request import RecallRequest
+from graphmem.recall.request import Bundle, RecallRequest
 from graphmem.store.bulletins import Bulletins
 from graphmem.store.memories import Memories
 
@@ -22,16 +25,35 @@ _EMPTY = build_bulletin(())
 class BulletinMaker:
     """Makes bulletins of recalls."""
 
-    def __init__(self, recall: Recall, memories: Memories, bulletins: Bulletins, *, clock: Clock) -> None:
+    def __init__(
+        self,
+        recall: Recall,
+        memories: Memories,
+        bulletins: Bulletins,
+        *,
+        workspaces: Workspaces,
+        events: Events,
+        clock: Clock,
+    ) -> None:
         self._recall = recall
         self._memories = memories
         self._bulletins = bulletins
+        self._workspaces = workspaces
+        self._events = events
         self._clock = clock
 
     def make(
-        self, space: Space, *, message_id: str, query: str, caller: Caller, limit_chars: int = LIMIT_CHARS
+        self,
+        space: Space,
+        *,
+        message_id: str,
+        query: str,
+        caller: Caller,
+        limit_chars: int = LIMIT_CHARS,
+        citations_max: int | None = None,
+        leaving_out: Collection[str] = (),
     ) -> Snapshot:
-        """The bulletin for a message, kept under its id.
+        """The bulletin for a message, kept under its id; ``leaving_out`` are uids that it need not cite.
 
         Raises:
             Forbidden: the key may not read the space.
@@ -41,19 +63,15 @@ class BulletinMaker:
             raise Forbidden
         try:
             bundle = self._recall.recall(RecallRequest(spaces=(space.name,), query=query), caller=caller)
-            bulletin = build_bulletin(bundle.items, limit_chars=limit_chars)
-            made = Snapshot(
-                message_id=message_id,
-                bulletin=bulletin,
-                mode=bundle.mode.value,
-                fallback=None,
-                generated_at=self._clock.now(),
-            )
+            items = [item for item in bundle.items if item.memory.uid not in leaving_out]
+            bulletin = build_bulletin(items, limit_chars=limit_chars, citations_max=citations_max)
+            made = self._snapshot(message_id, bulletin, bundle)
+        except (MemoryDisabled, SourcePathDenied) as error:
+            made = self._instead(space, message_id, limit_chars, error)
         except (Forbidden, InvalidInput):
             raise
         except GraphmemError as error:
-            log.warning("memory.bulletin.generation_failed: %s", error.code)
-            made = self._fallback(space, message_id, limit_chars)
+            made = self._instead(space, message_id, limit_chars, error)
         self._keep(space, made)
         return made
 
@@ -68,28 +86,64 @@ class BulletinMaker:
         found = self._bulletins.of_message(space, message_id)
         return found.showing(self._readable(space, found.bulletin)) if found else None
 
-    def _fallback(self, space: Space, message_id: str, limit_chars: int) -> Snapshot:
-        """The newest snapshot, without what is no longer to be read; else an empty bulletin."""
-        try:
-            newest = self._bulletins.newest(space)
-            previous = self._readable(space, newest.bulletin) if newest else None
-        except StoreUnavailable:
-            previous = None
-        kind = "previous_snapshot" if previous else "empty_bulletin"
-        log.warning("memory.bulletin.fallback: %s", kind)
-        bulletin = bounded(previous or _EMPTY, limit_chars)
+    def _snapshot(
+        self, message_id: str, bulletin: Bulletin, bundle: Bundle | None, fallback: str | None = None
+    ) -> Snapshot:
         return Snapshot(
-            message_id=message_id, bulletin=bulletin, mode="none", fallback=kind, generated_at=self._clock.now()
+            message_id=message_id,
+            bulletin=bulletin,
+            mode=bundle.mode.value if bundle else "none",
+            fallback=fallback,
+            generated_at=self._clock.now(),
         )
+
+    def _instead(self, space: Space, message_id: str, limit_chars: int, error: GraphmemError) -> Snapshot:
+        """The newest snapshot, without what is no longer to be read; else, and where memory is off, an empty one."""
+        self._events.emit("memory.bulletin.generation_failed", space, message_id=message_id, reason_code=error.code)
+        previous = None
+        if not isinstance(error, MemoryDisabled):
+            try:
+                newest = self._bulletins.newest(space)
+                previous = self._readable(space, newest.bulletin) if newest else None
+            except StoreUnavailable:
+                pass  # nothing of it could be checked
+        kind = "previous_snapshot" if previous else "empty_bulletin"
+        self._events.emit("memory.bulletin.fallback", space, message_id=message_id, fallback=kind)
+        return self._snapshot(message_id, bounded(previous or _EMPTY, limit_chars), None, kind)
 
     def _readable(self, space: Space, bulletin: Bulletin) -> Bulletin:
         keys = {memory_key(space, uid): uid for uid in bulletin.citations}
         known = self._memories.by_key(keys)
-        gone = [uid for key, uid in keys.items() if key not in known or known[key].status is Status.RETRACTED]
-        return without(bulletin, gone)
+        return without(bulletin, [uid for key, uid in keys.items() if not self._is_readable(space, known.get(key))])
+
+    def _is_readable(self, space: Space, memory: Memory | None) -> bool:
+        """Whether a memory is there, was not retracted, and cites nothing that its space may not cite."""
+        if memory is None or memory.status is Status.RETRACTED:
+            return False
+        return memory.source.path is None or self._workspaces.may_cite(space, memory.source.path)
 
     def _keep(self, space: Space, made: Snapshot) -> None:
+        """Keep a bulletin in the store and as a file; where one of both fails, the other does."""
         try:
             self._bulletins.keep(space, made)
         except StoreUnavailable:
             log.warning("the bulletin of a message could not be kept: the database does not answer")
+        try:
+            workspace = self._workspaces.of(space)
+            workspace.create()
+            write_json(workspace.bulletins / f"{file_name(made.message_id)}.json", snapshot_file(made))
+        except (OSError, InvalidInput) as error:
+            log.warning("the bulletin of a message could not be written as a file: %s", type(error).__name__)
+
+
+def snapshot_file(snapshot: Snapshot) -> dict[str, object]:
+    """A bulletin as its file has it (002, Bulletin)."""
+    return {
+        "messageId": snapshot.message_id,
+        "rendered": snapshot.bulletin.rendered,
+        "citations": list(snapshot.bulletin.citations),
+        "sections": [
+            {"name": name, "lines": [line.text for line in lines]} for name, lines in snapshot.bulletin.sections
+        ],
+        "generatedAt": snapshot.generated_at.isoformat().replace("+00:00", "Z"),
+    }

@@ -99,7 +99,7 @@ class Recall:
             request = replace(request, limit=limit, graph=request.graph or chosen_plan is Plan.GRAPH_MODE)
         if request.entities:
             request = replace(request, entities=self.entity_keys(request.entities, spaces))
-        vector, degraded = self._vector(request.query)
+        vector, degraded = (None, ()) if request.text_only else self._vector(request.query)
         search = search_of(request, spaces, vector, ranker, policy, now=now, terms_max=self._terms_max)
         answer = self._ask(search, request)
         scored = ranked(answer.harvest, ranker, policy, now=now, search=search, request=request)

@@ -57,6 +57,7 @@ class RecallRequest:
     cards: bool = False
     graph: bool = False
     plan: bool = False
+    text_only: bool = False  # by words alone, without vectors
 
     @property
     def statuses(self) -> tuple[Status, ...]:

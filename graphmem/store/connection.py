@@ -16,7 +16,7 @@ from neo4j.exceptions import (
     TransientError,
 )
 
-from graphmem.errors import Conflict, GraphmemError, StoreUnavailable
+from graphmem.errors import Conflict, GraphmemError, StoreDamaged, StoreUnavailable
 from graphmem.store.queries import QUERIES
 
 Result = TypeVar("Result")
@@ -126,6 +126,22 @@ class Connection:
     def run_named(self, query: str, /, **parameters: Any) -> None:  # noqa: ANN401 - driver values
         """Run one named query that Neo4j allows only outside of data transactions."""
         self.run_statement(QUERIES[query].text, **parameters)
+
+    def problem(self) -> StoreUnavailable | None:
+        """Why the database does not answer now, asked once: it is away, or damaged. None where it answers."""
+        try:
+            self.run_named("service.ping")
+        except StoreUnavailable as away:
+            return StoreDamaged("Neo4j cannot open its database; see its log.") if self._has_failed() else away
+        return None
+
+    def _has_failed(self) -> bool:
+        """Whether the server answers, and says that it could not open the database."""
+        try:
+            with _translated(), self._driver.session(database="system") as session:
+                return bool(list(session.run(QUERIES["service.failed_database"].text, database=self.database)))
+        except GraphmemError:
+            return False
 
     def check(self) -> None:
         """Return when the database answers a query.

@@ -6,9 +6,9 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cachetools import TTLCache
+from cachetools import LRUCache, TTLCache
 
-from graphmem.errors import NotFound
+from graphmem.errors import NotFound, StoreUnavailable
 from graphmem.model.caller import Caller, Role
 from graphmem.model.space import FIRST_TENANT
 from graphmem.ports import Clock, IdSource
@@ -33,6 +33,7 @@ class ApiKeys:
         self._clock = clock
         self._ids = ids
         self._callers: TTLCache[str, Caller] = TTLCache(_CACHED_KEYS, _CACHED_SECONDS)
+        self._remembered: LRUCache[str, Caller] = LRUCache(_CACHED_KEYS)  # for while the database is away
         self._lock = threading.Lock()
 
     def create(self, *, name: str, role: Role, tenant: str, spaces: Sequence[str]) -> Mapping[str, object]:
@@ -48,19 +49,29 @@ class ApiKeys:
     def find(self, secret: str) -> Caller | None:
         """Who holds a key; None for one that is unknown or revoked.
 
+        While the database is away, a key that was used before still says whose it is, so that its holder can be
+        told what is wrong, and a bulletin can be empty instead of an error.
+
         Raises:
-            StoreUnavailable: the database does not answer.
+            StoreUnavailable: the database does not answer, and the key was never used here.
         """
         digest = _digest(secret)
         with self._lock:
             if known := self._callers.get(digest):
                 return known
-        rows = self._connection.fetch("keys.by_hash", hash=digest)
-        if not rows:
-            return None  # not cached: a key that is made now must work at once
-        caller = caller_from_node(rows[0]["k"])
+        try:
+            rows = self._connection.fetch("keys.by_hash", hash=digest)
+        except StoreUnavailable:
+            with self._lock:
+                if remembered := self._remembered.get(digest):
+                    return remembered
+            raise
+        caller = caller_from_node(rows[0]["k"]) if rows else None
         with self._lock:
-            self._callers[digest] = caller
+            if caller is None:  # not cached: a key that is made now must work at once
+                self._remembered.pop(digest, None)
+            else:
+                self._callers[digest] = self._remembered[digest] = caller
         return caller
 
     def exist(self) -> bool:
@@ -82,6 +93,7 @@ class ApiKeys:
             raise NotFound
         with self._lock:
             self._callers.clear()
+            self._remembered.clear()
         return key_listing(rows[0]["k"])
 
     def _values(self, secret: str, name: str, role: Role, tenant: str, spaces: Sequence[str]) -> dict[str, Any]:

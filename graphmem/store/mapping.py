@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
+from graphmem.errors import StoreDamaged
 from graphmem.model.caller import Caller, Role
 from graphmem.model.edge import Edge, EdgeType, LineageType
 from graphmem.model.entity import EntityRef
@@ -22,6 +23,13 @@ Properties = dict[str, Any]
 Stored = Mapping[str, Any]  # a node or its properties
 Described = Mapping[str, Any]  # name of a property → neomodel's object for it
 
+_VOCABULARIES = {
+    "type": ({*MemoryType}, "InvalidNodeType"),
+    "status": ({*Status}, "InvalidStatus"),
+    "source_type": ({*SourceType}, "InvalidSourceType"),
+    "captured_by": ({*CapturedBy}, "InvalidCapturedBy"),
+}
+_EDGE_TYPES = {*EdgeType, *LineageType}
 _UNKNOWN = datetime(1970, 1, 1, tzinfo=UTC)
 _TIMES = "created_at updated_at status_at occurred_at valid_from valid_until expires_at last_recalled_at".split()
 _MEMORY: Described = MemoryNode.defined_properties(aliases=False, rels=False)
@@ -33,8 +41,30 @@ _JOB_RUN: Described = JobRunNode.defined_properties(aliases=False, rels=False)
 
 
 def memory_from_node(node: Stored, entities: Iterable[Sequence[str]] = ()) -> Memory:
-    """The memory of a node; ``entities`` are (key, label) pairs of what it mentions."""
+    """The memory of a node; ``entities`` are (key, label) pairs of what it mentions.
+
+    Raises:
+        StoreDamaged: a value is none that this version knows; the message names it (002, Validation).
+    """
     values = _values(_MEMORY, node)
+    try:
+        return _memory(values, entities)
+    except (ValueError, TypeError) as error:
+        message = f"The memory {values.uid} cannot be read: {_damage(values)}."
+        raise StoreDamaged(message) from error
+
+
+def _damage(values: SimpleNamespace) -> str:
+    """The name of the first value of a memory that is none."""
+    wrong = (
+        f"{failure} {value!r}"
+        for name, (known, failure) in _VOCABULARIES.items()
+        if (value := getattr(values, name)) not in known
+    )
+    return next(wrong, "a value of it is not of its kind")
+
+
+def _memory(values: SimpleNamespace, entities: Iterable[Sequence[str]]) -> Memory:
     return Memory(
         uid=values.uid,
         space=space_from_key(values.space),
@@ -130,6 +160,9 @@ def edge_from_row(row: Sequence[Any]) -> Edge:
     One that was drawn by hand may lack some of it.
     """
     uid, from_uid, to_uid, edge_type, weight, created_at, reason, link_type = row
+    if edge_type not in _EDGE_TYPES:
+        message = f"The edge {uid} cannot be read: InvalidEdgeType {edge_type!r}."
+        raise StoreDamaged(message)
     return Edge(
         uid=uid or "",
         from_uid=from_uid,

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 
-from graphmem.errors import SchemaMismatch, StoreUnavailable
+from graphmem.errors import SchemaMismatch, SchemaOutdated, StoreUnavailable
 from graphmem.ports import Clock, Embedder
 from graphmem.store.connection import Connection
 from graphmem.store.leases import waited_lease
@@ -98,7 +98,7 @@ def check_schema(state: SchemaState, embedder: Embedder, *, applying: bool = Fal
         raise SchemaMismatch(msg)
     if state.version < newest and not applying:
         msg = f"The database has schema {state.version}, this graphmem needs {newest}: run `graphmem schema apply`."
-        raise SchemaMismatch(msg)
+        raise SchemaOutdated(msg)
     if state.embedder is not None and state.embedder != embedder.name:
         msg = (
             f"The vectors in the database were made by {state.embedder}, GRAPHMEM_EMBEDDER is {embedder.name}."

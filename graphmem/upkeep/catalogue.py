@@ -1,5 +1,6 @@
 """The catalogue: every job that there is, and what it does. ``jobs/schedule.py`` says when."""
 
+from graphmem.adapters.workspaces import Workspaces
 from graphmem.gateway.entities import EntityKeeper
 from graphmem.gateway.gateway import Gateway
 from graphmem.model.policy import Policy
@@ -39,6 +40,7 @@ def all_jobs(
     ids: IdSource,
     policy: Policy,
     policies: SpacePolicies,
+    workspaces: Workspaces,
     keep_days: int,
 ) -> tuple[Job, ...]:
     """Every job, over a connection."""
@@ -67,7 +69,12 @@ def all_jobs(
     integrity = Integrity(Inspection(connection), gateway=gateway, clock=clock, ids=ids)
     reembedding = Reembedding(connection, embedder=embedder, slot=slot, policy=policy.index)
     retention = Retention(
-        Traces(connection), JobRuns(connection), Bulletins(connection), clock=clock, keep_days=keep_days
+        Traces(connection),
+        JobRuns(connection),
+        Bulletins(connection),
+        workspaces=workspaces,
+        clock=clock,
+        keep_days=keep_days,
     )
     return (
         *_vector_jobs(pending, reembedding),

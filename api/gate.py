@@ -1,0 +1,32 @@
+"""The gate: calls are let in once the database has answered and its schema fits; until then the reason is said."""
+
+from dataclasses import dataclass
+
+from graphmem.errors import GraphmemError, StoreDamaged, StoreUnavailable
+
+
+@dataclass
+class Gate:
+    """Why no call is let in yet; None once they are. What happens to the database later each call finds out itself."""
+
+    reason: GraphmemError | None = None
+
+    @classmethod
+    def closed(cls) -> "Gate":
+        """A gate that waits for the database."""
+        return cls(StoreUnavailable("The database has not answered yet; memory calls are taken as soon as it does."))
+
+    def close(self, reason: GraphmemError) -> None:
+        """Let no call in, and say why; that the database is damaged says more than that it is away."""
+        if not (isinstance(self.reason, StoreDamaged) and type(reason) is StoreUnavailable):
+            self.reason = reason
+
+    def check(self) -> None:
+        """Let a call in.
+
+        Raises:
+            StoreUnavailable: the database has not answered yet.
+            SchemaMismatch: its schema, or its vectors, are not of this version.
+        """
+        if self.reason:
+            raise self.reason

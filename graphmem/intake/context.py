@@ -1,0 +1,187 @@
+"""Context: what a prompt or an investigation is given for a message, after the message was written down (002)."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+from graphmem.adapters.drop_folder import write_json
+from graphmem.adapters.workspaces import Workspaces, file_name
+from graphmem.errors import Forbidden, GraphmemError, InvalidInput, MemoryDisabled, SourcePathDenied, StoreUnavailable
+from graphmem.gateway.gateway import Gateway
+from graphmem.intake.write_backs import transcript
+from graphmem.model.bulletin import Snapshot
+from graphmem.model.caller import Caller, Role
+from graphmem.model.space import Space
+from graphmem.model.writing import WriteResult
+from graphmem.ports import Clock
+from graphmem.recall.bulletin import CITATIONS_MAX, EVIDENCE_MAX, LIMIT_CHARS, build_evidence
+from graphmem.recall.bulletins import BulletinMaker
+from graphmem.recall.recall import Recall
+from graphmem.recall.request import Mode, RecallItem, RecallRequest
+
+log = logging.getLogger(__name__)
+
+QUERY_MAX_CHARS = 8_000
+
+
+class Purpose(StrEnum):
+    """What a context is for."""
+
+    SELECTOR = "selector"
+    STEP = "step"
+    DIAGNOSTICS = "diagnostics"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Context:
+    """What is given: a bulletin or evidence, what became of the message, and why an investigation got nothing."""
+
+    snapshot: Snapshot
+    written: WriteResult | None = None
+    write_error: GraphmemError | None = None
+    evidence: Sequence[RecallItem] = ()
+    failure: GraphmemError | None = None
+
+    @property
+    def failure_kind(self) -> str | None:
+        """``repository`` where the store did not answer, ``recall`` where something else went wrong."""
+        if self.failure is None:
+            return None
+        return "repository" if isinstance(self.failure, StoreUnavailable) else "recall"
+
+
+class ContextMaker:
+    """Makes contexts."""
+
+    def __init__(
+        self, gateway: Gateway, recall: Recall, bulletins: BulletinMaker, *, workspaces: Workspaces, clock: Clock
+    ) -> None:
+        self._gateway = gateway
+        self._recall = recall
+        self._bulletins = bulletins
+        self._workspaces = workspaces
+        self._clock = clock
+
+    def make(
+        self,
+        space: Space,
+        *,
+        purpose: Purpose,
+        message_id: str,
+        content: str,
+        caller: Caller,
+        conversation_id: str | None = None,
+    ) -> Context:
+        """Write a message down where it belongs to a conversation, then recall for it. It never fails for the store.
+
+        Raises:
+            Forbidden: the key may not write in the space.
+        """
+        if not caller.may(Role.WRITER, space):
+            raise Forbidden
+        written, problem = self._write(space, message_id, conversation_id, content, caller)
+        own = [written.memory.uid] if written and written.memory else []
+        query = content[:QUERY_MAX_CHARS]
+        if purpose is Purpose.DIAGNOSTICS:
+            context = self._evidence(space, message_id, query, own, caller)
+        else:
+            made = self._bulletins.make(
+                space,
+                message_id=message_id,
+                query=query,
+                caller=caller,
+                citations_max=CITATIONS_MAX,
+                leaving_out=own,
+            )
+            context = Context(snapshot=made)
+        return Context(
+            snapshot=context.snapshot,
+            written=written,
+            write_error=problem,
+            evidence=context.evidence,
+            failure=context.failure,
+        )
+
+    def _write(
+        self, space: Space, message_id: str, conversation_id: str | None, content: str, caller: Caller
+    ) -> tuple[WriteResult | None, GraphmemError | None]:
+        """Write a message down; one that could not be is said, and does not hold up its answer."""
+        if conversation_id is None:
+            return None, None
+        request = transcript(space.name, message_id=message_id, conversation_id=conversation_id, content=content)
+        if request is None:
+            return None, None
+        try:
+            (result,) = self._gateway.write([request], caller=caller).results
+        except StoreUnavailable as error:
+            return None, error
+        return result, result.error
+
+    def _evidence(self, space: Space, message_id: str, query: str, own: Sequence[str], caller: Caller) -> Context:
+        """The best memories by words alone; what was given, or why nothing was, is kept as a file."""
+        request = RecallRequest(spaces=(space.name,), query=query, limit=EVIDENCE_MAX + len(own), text_only=True)
+        items: list[RecallItem] = []
+        mode, failure = Mode.NONE, None
+        try:
+            bundle = self._recall.recall(request, caller=caller)
+            items = [item for item in bundle.items if item.memory.uid not in own][:EVIDENCE_MAX]
+            mode = bundle.mode
+        except (MemoryDisabled, SourcePathDenied, StoreUnavailable) as error:
+            failure = error
+        evidence = build_evidence(items, limit_chars=LIMIT_CHARS)
+        shown = [item for item in items if item.memory.uid in evidence.citations]
+        made = Snapshot(
+            message_id=message_id,
+            bulletin=evidence,
+            mode=mode.value,
+            fallback="empty_bulletin" if failure else None,
+            generated_at=self._clock.now(),
+        )
+        context = Context(snapshot=made, evidence=shown, failure=failure)
+        self._keep(space, context, query)
+        return context
+
+    def _keep(self, space: Space, context: Context, query: str) -> None:
+        try:
+            workspace = self._workspaces.of(space)
+            workspace.create()
+            place = workspace.diagnostics / f"{file_name(context.snapshot.message_id)}.json"
+            write_json(place, artefact(context, query))
+        except (OSError, InvalidInput) as error:
+            log.warning("what an investigation was given could not be kept: %s", type(error).__name__)
+
+
+def artefact(context: Context, query: str) -> dict[str, object]:
+    """What an investigation was given, or why it got nothing, as its file has it (002, Write-back)."""
+    found: dict[str, object] = {
+        "messageId": context.snapshot.message_id,
+        "generatedAt": _iso(context.snapshot.generated_at),
+        "query": query,
+        "status": "failed" if context.failure else "succeeded",
+    }
+    if context.failure:
+        error = {"code": context.failure.code, "message": context.failure.message}
+        return found | {"failureKind": context.failure_kind, "error": error}
+    return found | {"mode": context.snapshot.mode, "evidence": [cited(item) for item in context.evidence]}
+
+
+def cited(item: RecallItem) -> Mapping[str, object]:
+    """A memory as evidence: what it says in short, and where it came from (002, citation)."""
+    memory, source = item.memory, item.memory.source
+    return {
+        "memoryId": memory.uid,
+        "type": memory.type.value,
+        "summary": memory.summary,
+        "score": item.score,
+        "sourceType": source.type.value,
+        "sourcePath": source.path,
+        "conversationId": source.conversation_id,
+        "workflowRunId": source.workflow_run_id,
+        "stepId": source.step_id,
+    }
+
+
+def _iso(moment: datetime) -> str:
+    return moment.isoformat().replace("+00:00", "Z")

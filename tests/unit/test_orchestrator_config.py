@@ -1,0 +1,137 @@
+"""The memory.* keys: their checks, and where each value of a policy came from (002, Configuration Additions)."""
+
+import pytest
+
+from graphmem.errors import SettingsError
+from graphmem.model.orchestrator_config import KEYS, config_problems, config_values
+from graphmem.model.policy import Policy
+from graphmem.model.policy_layers import Configuration, combined
+from graphmem.model.policy_overrides import with_overrides
+from graphmem.model.space import Space, SpaceKind
+from graphmem.settings import load_settings
+
+MAIN = Space(tenant="main", kind=SpaceKind.ORCHESTRATOR, owner="main")
+OTHER = Space(tenant="main", kind=SpaceKind.ORCHESTRATOR, owner="other")
+ADA = Space(tenant="main", kind=SpaceKind.USER, owner="ada")
+FILE = """
+[memory.retrieval]
+top_n = 10
+[orchestrators.main.memory]
+enabled = false
+[orchestrators.main.memory.retrieval]
+rrf_k = 30
+[policy.recall.fused]
+k = 12
+"""
+
+
+def test_the_defaults_are_those_of_002():
+    assert {
+        "enabled": True,
+        "bulletin_mode": "every_message",
+        "worker_interval_seconds": 30,
+        "retrieval.top_n": 20,
+        "retrieval.rrf_k": 60,
+        "ingest.enabled": True,
+        "ingest.max_file_size_mb": 25,
+        "scope.cross_orchestrator": False,
+    } == config_values(Policy())
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("enabled", False),
+        ("bulletin_mode", "every_message"),
+        ("worker_interval_seconds", 1),
+        ("retrieval.top_n", 1),
+        ("retrieval.top_n", 200),
+        ("retrieval.rrf_k", 1),
+        ("ingest.max_file_size_mb", 1),
+        ("scope.cross_orchestrator", False),
+    ],
+)
+def test_values_within_the_bounds_are_taken(key, value):
+    assert {} == config_problems({key: value})
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("nothing", 1),
+        ("retrieval", 1),
+        ("retrieval.top_k", 1),
+        ("enabled", 1),
+        ("enabled", "true"),
+        ("bulletin_mode", "never"),
+        ("bulletin_mode", True),
+        ("worker_interval_seconds", 0),
+        ("retrieval.top_n", 0),
+        ("retrieval.top_n", 201),
+        ("retrieval.top_n", "20"),
+        ("retrieval.top_n", 20.0),
+        ("retrieval.top_n", True),
+        ("retrieval.rrf_k", 0),
+        ("ingest.max_file_size_mb", 0),
+        ("scope.cross_orchestrator", True),
+    ],
+)
+def test_a_bad_value_is_named(key, value):
+    assert [key] == list(config_problems({key: value}))
+
+
+def test_all_problems_are_told_at_once_with_their_place(tmp_path):
+    file = tmp_path / "graphmem.toml"
+    file.write_text("[memory]\nenabled = 1\nfoo = 1\n[orchestrators.main.memory.scope]\ncross_orchestrator = true\n")
+    environment = {"GRAPHMEM_CONFIG": str(file), "GRAPHMEM__MEMORY__RETRIEVAL__TOP_N": "many"}
+
+    with pytest.raises(SettingsError) as caught:
+        load_settings(environment)
+
+    for place in (
+        f"memory.enabled ({file}): Must be true or false.",
+        f"memory.foo ({file}): There is no such key.",
+        f"orchestrators.main.memory.scope.cross_orchestrator ({file}): Must be false in this version.",
+        "memory.retrieval.top_n (GRAPHMEM__MEMORY__RETRIEVAL__TOP_N): Must be an integer.",
+    ):
+        assert place in caught.value.message
+
+
+def test_an_interval_belongs_to_the_whole_service():
+    name = "GRAPHMEM__ORCHESTRATORS__MAIN__MEMORY__WORKER_INTERVAL_SECONDS"
+    with pytest.raises(SettingsError, match="whole service"):
+        load_settings({name: "5"})
+    assert {"worker_interval_seconds": 5} == load_settings({"GRAPHMEM__MEMORY__WORKER_INTERVAL_SECONDS": "5"}).memory
+
+
+def test_what_holds_for_one_orchestrator_stands_over_what_holds_for_all(tmp_path):
+    file = tmp_path / "graphmem.toml"
+    file.write_text(FILE)
+    settings = load_settings({"GRAPHMEM_CONFIG": str(file), "GRAPHMEM__MEMORY__RETRIEVAL__RRF_K": "40"})
+    configuration = Configuration(
+        policy=settings.policy,
+        memory=settings.memory,
+        orchestrators=settings.orchestrators,
+        places=settings.places,
+    )
+
+    def shown(space):
+        layer = combined(configuration.layers_of(space))
+        values = config_values(with_overrides(Policy(), layer.values))
+        return {
+            name: (values[name], layer.origins.get(KEYS[name].path))
+            for name in ("enabled", "retrieval.top_n", "retrieval.rrf_k")
+        }
+
+    assert {
+        "enabled": (False, "file: orchestrators.main.memory.enabled"),
+        "retrieval.top_n": (10, "file: memory.retrieval.top_n"),
+        "retrieval.rrf_k": (30, "file: orchestrators.main.memory.retrieval.rrf_k"),
+    } == shown(MAIN)
+    assert {
+        "enabled": (True, None),
+        "retrieval.top_n": (10, "file: memory.retrieval.top_n"),
+        "retrieval.rrf_k": (40, "environment: GRAPHMEM__MEMORY__RETRIEVAL__RRF_K"),
+    } == shown(OTHER)
+    assert (20, None) == shown(ADA)["retrieval.top_n"]
+    assert "file: policy.recall.fused.k" == combined(configuration.layers_of(ADA)).origins["recall.fused.k"]
