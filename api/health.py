@@ -8,9 +8,9 @@ from prometheus_client import generate_latest
 from api.auth import authenticate, is_loopback
 from api.observing import metrics
 from api.parsing import JsonBlueprint
-from api.service import service
+from api.service import gate, service
 from graphmem import __version__
-from graphmem.errors import Forbidden, GraphmemError
+from graphmem.errors import Forbidden, GraphmemError, StoreUnavailable
 from graphmem.model.caller import Role
 from graphmem.store.migrations import check_schema, schema_state
 
@@ -56,12 +56,14 @@ def ready() -> Response:
     """Whether Neo4j, the schema, the keys and the embedder can serve, each named."""
     checks = {"neo4j": "ok", "schema": "ok", "embedder": _embedder_state(), "keys": "ok"}
     try:
-        service().connection.check()
+        if problem := service().connection.problem():
+            raise problem
         check_schema(schema_state(service().connection), service().embedder)
         if not service().keys.exist():
             checks["keys"] = "There is no API key yet."
+        gate().check()
     except GraphmemError as error:
-        checks["neo4j" if error.code == "store_unavailable" else "schema"] = error.message
+        checks["neo4j" if isinstance(error, StoreUnavailable) else "schema"] = error.message
     # without the embedder the service still stores and finds by words
     works = all(state == "ok" for part, state in checks.items() if part != "embedder")
     response = jsonify(status="ok" if works else "unavailable", checks=checks)

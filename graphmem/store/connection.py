@@ -54,6 +54,7 @@ class Connection:
         self.uri = uri
         self.database = database
         self._counted = threading.local()
+        self._is_away = False  # the last call got no answer
         try:
             self._driver = neo4j.GraphDatabase.driver(
                 uri,
@@ -86,7 +87,7 @@ class Connection:
         Raises:
             StoreUnavailable: the database does not answer.
         """
-        with _translated(), self._session(neo4j.READ_ACCESS) as session:
+        with self._attempted(), self._session(neo4j.READ_ACCESS) as session:
             return session.execute_read(lambda transaction: work(Transaction(transaction, self)))
 
     def write(self, work: Callable[[Transaction], Result]) -> Result:
@@ -96,7 +97,7 @@ class Connection:
             Conflict: a uniqueness constraint was violated.
             StoreUnavailable: the database does not answer.
         """
-        with _translated():
+        with self._attempted():
             for _ in range(_RACES - 1):
                 try:
                     return self._write(work)
@@ -126,6 +127,19 @@ class Connection:
     def run_named(self, query: str, /, **parameters: Any) -> None:  # noqa: ANN401 - driver values
         """Run one named query that Neo4j allows only outside of data transactions."""
         self.run_statement(QUERIES[query].text, **parameters)
+
+    @contextmanager
+    def _attempted(self) -> Iterator[None]:
+        """Try with patience; but while the last call got no answer, only where the database answers at once."""
+        if self._is_away and self.problem() and (problem := self.problem()):  # the first may be a dead connection
+            raise problem
+        self._is_away = False
+        try:
+            with _translated():
+                yield
+        except StoreUnavailable:
+            self._is_away = True
+            raise
 
     def problem(self) -> StoreUnavailable | None:
         """Why the database does not answer now, asked once: it is away, or damaged. None where it answers."""

@@ -53,6 +53,7 @@ class JobRunner:
         self._ids = ids
         self._holder = holder
         self._lease_seconds = lease_seconds
+        self._kept: dict[str, str] = {}  # leases that could not be given back, and their holders
         self._stopping = threading.Event()
 
     @property
@@ -138,6 +139,9 @@ class JobRunner:
         if space_key and (other := lease_holder(self._connection, everywhere, clock=self._clock)):
             self._refuse(job, other)
         lease = f"{everywhere}|{space_key}" if space_key else everywhere
+        if kept := self._kept.get(lease):
+            release_lease(self._connection, lease, holder=kept)
+            del self._kept[lease]
         taken = take_lease(self._connection, lease, holder=holder, clock=self._clock, seconds=self._lease_seconds)
         if not taken.is_ours:
             self._refuse(job, taken.holder)
@@ -174,7 +178,8 @@ class JobRunner:
         try:
             release_lease(self._connection, lease, holder=holder)
         except StoreUnavailable:
-            log.warning("the lease %s could not be given back; it runs out by itself", lease)
+            self._kept[lease] = holder
+            log.warning("the lease %s could not be given back; the next run does, or it runs out by itself", lease)
 
     def _recorded(self, job: Job, run: Run, holder: str) -> RunRecord:
         self._runs.start(run, holder=holder, now=self._clock.now())

@@ -33,12 +33,16 @@ class Service:
 
     def start(self) -> None:
         """Start it and wait until it is ready."""
+        self.begin()
+        self.wait_ready()
+
+    def begin(self) -> None:
+        """Start it."""
         log = (self.folder / "up.log").open("ab")
         self.process = subprocess.Popen(
             [sys.executable, "-m", "graphmem", "up"], env=self.environment, stdout=log, stderr=log
         )
         log.close()
-        self.wait_ready()
 
     def wait_ready(self) -> None:
         """Wait until it can serve."""

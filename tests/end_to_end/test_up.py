@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -130,6 +131,49 @@ def test_what_dies_comes_back_and_nothing_acknowledged_is_lost(service, victim):
     found = [item["content"] for item in total["items"]]
     assert sorted(set(found)) == sorted(found)
     assert set(contents) <= set(found)
+
+
+def test_a_damaged_store_stops_memory_and_nothing_else_until_it_is_back(service):
+    memory = {"space": "orchestrator:main", "content": "Written before the damage."}
+    service.call("POST", "/v1/memories", memory)
+    service.call("POST", "/v1/ingest/scan", {"space": "orchestrator:main"})
+    assert [] == service.stop()
+    store, kept = service.folder / "data" / "neo4j" / "data", service.folder / "kept"
+    shutil.copytree(store, kept)
+    for name in ("neostore", "neostore.nodestore.db"):
+        (store / "databases" / "neo4j" / name).write_bytes(b"damaged " * 1_024)
+
+    service.begin()
+    code = eventually(lambda: reason(service), "memory_db_corrupt")
+
+    assert ("memory_db_corrupt", 200) == (code, service.call("GET", "/health/live")[0])
+    assert "neo4j" in (answer := service.call("GET", "/health/ready")[1])["checks"]
+    assert "ok" != answer["status"]
+    log = service.folder / "data" / "orchestrators" / "main" / "memory" / "logs" / "memory.log"
+    assert eventually(lambda: log.exists() and "memory.worker.degraded" in log.read_text("utf-8"), wanted=True)
+    shutil.rmtree(store)
+    shutil.copytree(kept, store)
+    service.wait_ready()
+    body = {"spaces": ["orchestrator:main"], "query": "before the damage"}
+    answer = service.call("POST", "/v1/recall", body)[1]
+    assert "Written before the damage." == answer["items"][0]["memory"]["content"]
+
+
+def reason(service):
+    """Why a memory call is refused; None where the API does not listen yet."""
+    try:
+        answer = service.call("POST", "/v1/recall", {"spaces": ["orchestrator:main"], "query": "before"})[1]
+    except OSError:
+        return None
+    return answer.get("error", {}).get("code")
+
+
+def eventually(question, wanted):
+    """What a question gives, at the latest after a minute and a half."""
+    deadline = time.monotonic() + 90
+    while (found := question()) != wanted and time.monotonic() < deadline:
+        time.sleep(0.3)
+    return found
 
 
 def test_an_interrupt_leaves_no_process_and_the_next_start_finds_everything(service):
