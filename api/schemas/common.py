@@ -10,6 +10,11 @@ from graphmem.model.entity import EntityRef
 from graphmem.text.normalise import is_storable
 
 
+def unknown_as(failure: str) -> dict[str, str | list[Any] | dict[Any, Any]]:
+    """The messages of a field that takes one of some names, with the name that 002 gives the failure."""
+    return {"unknown": f"Must be one of: {{choices}} ({failure})."}
+
+
 class RequestSchema(Schema):
     """A request body: unknown fields are refused."""
 

@@ -20,7 +20,8 @@ class EdgeTypeField(fields.Field[EdgeType]):
         try:
             return edge_type(value)
         except ValueError as error:
-            raise ValidationError(str(error)) from error
+            message = f"{error} (InvalidEdgeType)"
+            raise ValidationError(message) from error
 
 
 def check_uid(uid: str) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, pre_load, validate, validates_schema
 
-from api.schemas.common import EntityField, Number, RequestSchema, Text, UtcDateTime, VectorField, iso
+from api.schemas.common import EntityField, Number, RequestSchema, Text, UtcDateTime, VectorField, iso, unknown_as
 from graphmem.gateway.validation import problems
 from graphmem.model.memory import Authority, Memory, MemoryType, Status
 from graphmem.model.policy import WritePolicy
@@ -19,12 +19,16 @@ _UIDS = {"description": "uids of memories in the same space"}
 class SourceSchema(RequestSchema):
     """Where a memory came from."""
 
-    type = fields.Enum(SourceType, by_value=True, load_default=SourceType.MANUAL)
+    type = fields.Enum(
+        SourceType, by_value=True, load_default=SourceType.MANUAL, error_messages=unknown_as("InvalidSourceType")
+    )
     path = Text(allow_none=True)
     conversation_id = Text(allow_none=True)
     workflow_run_id = Text(allow_none=True)
     step_id = Text(allow_none=True)
-    captured_by = fields.Enum(CapturedBy, by_value=True, load_default=CapturedBy.USER)
+    captured_by = fields.Enum(
+        CapturedBy, by_value=True, load_default=CapturedBy.USER, error_messages=unknown_as("InvalidCapturedBy")
+    )
     key = Text(allow_none=True, metadata={"description": "The idempotency key of the source"})
 
 
@@ -33,7 +37,7 @@ class MemoryRequest(RequestSchema):
 
     space = fields.String(required=True, metadata={"example": "user:ada"})
     content = fields.String(required=True, metadata={"example": "Ada prefers tea."})
-    type = fields.Enum(MemoryType, by_value=True)
+    type = fields.Enum(MemoryType, by_value=True, error_messages=unknown_as("InvalidNodeType"))
     uid = fields.String()
     dedupe = fields.Enum(Dedupe, by_value=True)
     summary = fields.String()
@@ -90,7 +94,7 @@ class PatchRequest(RequestSchema):
 
     content = fields.String()
     summary = fields.String(allow_none=True)
-    type = fields.Enum(MemoryType, by_value=True)
+    type = fields.Enum(MemoryType, by_value=True, error_messages=unknown_as("InvalidNodeType"))
     importance = fields.Integer(strict=True, metadata={"minimum": 0, "maximum": 100})
     confidence = Number(metadata={"minimum": 0, "maximum": 1})
     entities = fields.List(EntityField(metadata={"example": "person:ada"}), allow_none=True)

@@ -18,9 +18,6 @@ _MAX_BYTES = 5 * 1024 * 1024
 _KEPT_FILES = 5
 _OPEN_FILES = 64
 
-_out = logging.StreamHandler(sys.stdout)
-_out.setFormatter(logging.Formatter("%(message)s"))
-
 
 class _OpenFiles(LRUCache[Path, ConcurrentRotatingFileHandler]):
     """The files that were written to last; one that goes is closed."""
@@ -46,10 +43,11 @@ class EventLog:
         line = {"timestamp": timestamp, "event": event, "orchestrator_id": space.owner, **fields}
         if space.tenant != FIRST_TENANT:
             line["tenant"] = space.tenant
-        record = logging.LogRecord("graphmem.events", logging.INFO, "", 0, json.dumps(line, default=str), None, None)
-        _out.setStream(sys.stdout)
-        _out.handle(record)
+        text = json.dumps(line, default=str)
+        record = logging.LogRecord("graphmem.events", logging.INFO, "", 0, text, None, None)
         with self._lock:
+            sys.stdout.write(text + "\n")
+            sys.stdout.flush()
             if file := self._file(self._workspaces.of(space).log):
                 file.handle(record)
 

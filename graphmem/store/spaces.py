@@ -50,9 +50,9 @@ class SpacePolicies:
 
     def __init__(self, connection: Connection, base: Policy, configuration: Configuration | None = None) -> None:
         self._connection = connection
-        self._configuration = configuration or Configuration()
+        self.configuration = configuration or Configuration()
         self._defaults = base
-        self._base = with_overrides(base, self._configuration.policy)
+        self._base = with_overrides(base, self.configuration.policy)
         self._lock = threading.Lock()
         self._last: Mapping[str, Mapping[str, Any]] | None = None
         self._cache: TTLCache[str, Mapping[str, Mapping[str, Any]]] = TTLCache(1, _CACHED_SECONDS)
@@ -65,7 +65,7 @@ class SpacePolicies:
     def layer(self, space: Space) -> Layer:
         """All that holds in a space beside the defaults, and where each value came from."""
         own = self._known()
-        layers = [*self._configuration.layers_of(space)]
+        layers = [*self.configuration.layers_of(space)]
         for owner in dict.fromkeys((space.without_persona, space)):
             values = own.get(owner.key, {})
             layers.append(Layer(values=values, origins=dict.fromkeys(values, f"space: {owner.name}")))

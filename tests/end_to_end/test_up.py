@@ -73,6 +73,52 @@ def test_the_demo_answers_its_questions(service):
     assert "hazelnuts" in first_row
 
 
+def test_message_a_creates_memory_message_b_in_same_orchestrator_recalls_it(service):
+    context(service, "We drink green tea at noon.", message="a", conversation="one")
+
+    answer = context(service, "What do we drink at noon?", message="b", conversation="two")
+
+    assert "We drink green tea at noon." in answer["rendered"]
+    assert 1 == len(answer["citations"])
+
+
+def test_workflow_step_output_produces_decision_todo_memory_and_affects_subsequent_context(service):
+    outputs = {"decision": "We release the parser on Friday.", "todo_list": "Write the notes of the parser release."}
+    body = {"space": "orchestrator:smoke", "workflow_run_id": "run-1", "step_id": "plan", "attempt": 1}
+    status, written = service.call("POST", "/v1/write-backs/workflow-output", body | {"outputs": outputs})
+    assert (200, ["created", "created"]) == (status, [result["outcome"] for result in written["results"]])
+
+    sections = {
+        section["name"]: section["lines"]
+        for section in context(service, "When is the parser release?", purpose="step", message="c")["sections"]
+    }
+
+    assert sections["recent_decisions"][0].startswith("- We release the parser on Friday. [output-")
+    assert sections["open_todos"][0].startswith("- Write the notes of the parser release. [output-")
+
+
+def test_diagnostics_request_retrieves_bounded_evidence_from_memory_graph_with_provenance(service):
+    outputs = {f"note {number}": f"The gateway timed out in attempt {number}." for number in range(12)}
+    body = {"space": "orchestrator:smoke", "workflow_run_id": "run-2", "step_id": "deploy", "attempt": 1}
+    service.call("POST", "/v1/write-backs/workflow-output", body | {"outputs": outputs})
+
+    answer = context(service, "Why did the gateway time out?", purpose="diagnostics", message="d")
+
+    assert (8, "full_text_only") == (len(answer["evidence"]), answer["mode"])
+    assert {("workflow_output", "run-2", "deploy")} == {
+        tuple(item["citation"][name] for name in ("source_type", "workflow_run_id", "step_id"))
+        for item in answer["evidence"]
+    }
+    assert len(answer["rendered"]) <= 4_000
+
+
+def context(service, content, *, purpose="selector", message, conversation=None):
+    body = {"space": "orchestrator:smoke", "purpose": purpose, "message_id": message, "content": content}
+    status, answer = service.call("POST", "/v1/context", body | {"conversation_id": conversation})
+    assert (200, None) == (status, answer["fallback"])
+    return answer
+
+
 def test_a_second_service_on_the_same_folder_is_refused_with_a_sentence(service):
     environment = service.environment
     second = subprocess.run(
