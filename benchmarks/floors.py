@@ -9,10 +9,10 @@ from unittest import mock
 from benchmarks.service import Service
 from graphmem.bootstrap import Graphmem, build, connect
 from graphmem.model.caller import Caller, Role
+from graphmem.model.space import FIRST_TENANT
 from graphmem.recall.request import RecallRequest
 from graphmem.settings import load_settings
 from graphmem.store.candidates import Candidates, Search
-from graphmem.store.keys import FIRST_TENANT
 from graphmem.store.vectors import VectorSlot
 
 _CALLER = Caller(key_id="benchmark", tenant=FIRST_TENANT, role=Role.ADMIN, spaces=("*",))
