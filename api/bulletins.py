@@ -54,7 +54,7 @@ class BulletinAnswer(Schema):
 
 
 @blueprint.route("", methods=["POST"])
-@requires(Role.READER)
+@requires(Role.READER, while_away=True)
 @blueprint.arguments(BulletinRequest)
 @blueprint.response(200, BulletinAnswer)
 def make(values: dict[str, Any]) -> Response:

@@ -16,8 +16,13 @@ from api.service import service
 from graphmem.intake.context import Context, Purpose
 from graphmem.model.caller import Role
 from graphmem.model.policy import WritePolicy
+from graphmem.recall.bulletin import EVIDENCE_MAX, LIMIT_CHARS
+from graphmem.text.normalise import shorten
 
 blueprint = JsonBlueprint("contexts", __name__, url_prefix="/v1", description="What prompts are given")
+
+
+_EVIDENCE_CHARS = LIMIT_CHARS // EVIDENCE_MAX
 
 
 class ContextBody(RequestSchema):
@@ -56,7 +61,7 @@ class EvidenceAnswer(Schema):
     uid = fields.String()
     type = fields.String()
     summary = fields.String()
-    content = fields.String()
+    content = fields.String(metadata={"description": f"Its beginning, {_EVIDENCE_CHARS} characters at most"})
     score = fields.Float()
     citation = fields.Nested(Citation)
 
@@ -78,7 +83,7 @@ class ContextAnswer(BulletinAnswer):
 
 
 @blueprint.route("/context", methods=["POST"])
-@requires(Role.WRITER)
+@requires(Role.WRITER, while_away=True)
 @blueprint.arguments(ContextBody)
 @blueprint.response(200, ContextAnswer)
 def make(values: dict[str, Any]) -> Response:
@@ -98,7 +103,7 @@ def _view(context: Context) -> dict[str, Any]:
             "uid": item.memory.uid,
             "type": item.memory.type.value,
             "summary": item.memory.summary,
-            "content": item.memory.content,
+            "content": shorten(item.memory.content, _EVIDENCE_CHARS),
             "score": item.score,
             "citation": citation_view(item.memory),
         }

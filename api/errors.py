@@ -27,6 +27,7 @@ STATUSES: Mapping[type[Exception], HTTPStatus] = {
     errors.Forbidden: HTTPStatus.FORBIDDEN,
     errors.PolicyRefused: HTTPStatus.FORBIDDEN,
     errors.StoreUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
+    errors.ValueDamaged: HTTPStatus.SERVICE_UNAVAILABLE,
     errors.ModelUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
     errors.SchemaMismatch: HTTPStatus.SERVICE_UNAVAILABLE,
     errors.SettingsError: HTTPStatus.INTERNAL_SERVER_ERROR,

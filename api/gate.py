@@ -21,6 +21,10 @@ class Gate:
         if not (isinstance(self.reason, StoreDamaged) and type(reason) is StoreUnavailable):
             self.reason = reason
 
+    def open(self) -> None:
+        """Let every call in."""
+        self.reason = None
+
     def check(self) -> None:
         """Let a call in.
 
@@ -28,5 +32,5 @@ class Gate:
             StoreUnavailable: the database has not answered yet.
             SchemaMismatch: its schema, or its vectors, are not of this version.
         """
-        if self.reason:
-            raise self.reason
+        if reason := self.reason:
+            raise type(reason)(reason.message)  # a new one for each call: it keeps what it was raised in

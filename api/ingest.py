@@ -8,7 +8,7 @@ from marshmallow import Schema, fields, validate
 from api.auth import requires
 from api.orchestrators import orchestrator_space
 from api.parsing import JsonBlueprint
-from api.schemas.common import RequestSchema
+from api.schemas.common import RequestSchema, Text
 from api.service import service
 from graphmem.intake.manifests import Manifest
 from graphmem.model.caller import Role
@@ -20,7 +20,7 @@ class UploadBody(RequestSchema):
     """A file to be taken in."""
 
     space = fields.String(required=True, metadata={"example": "orchestrator:main"})
-    filename = fields.String(required=True, validate=validate.Length(1, 1_000), metadata={"example": "notes.md"})
+    filename = Text(required=True, validate=validate.Length(1, 1_000), metadata={"example": "notes.md"})
     content = fields.String(required=True, metadata={"example": "We ship on Friday."})
 
 

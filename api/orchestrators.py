@@ -1,6 +1,7 @@
 """Orchestrators: calls that are only about their spaces (002)."""
 
 from api.finding import named_spaces
+from graphmem.adapters.workspaces import NO_ORCHESTRATOR
 from graphmem.errors import InvalidInput
 from graphmem.model.space import Space, SpaceKind
 
@@ -13,6 +14,6 @@ def orchestrator_space(name: str) -> Space:
         Forbidden: the key may not see it.
     """
     (space,) = named_spaces(name)
-    if space.kind is not SpaceKind.ORCHESTRATOR:
-        raise InvalidInput({"space": ["Must be an orchestrator space, such as orchestrator:main."]})
+    if space.kind is not SpaceKind.ORCHESTRATOR or space.persona:
+        raise InvalidInput({"space": [NO_ORCHESTRATOR]})
     return space

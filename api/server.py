@@ -2,6 +2,7 @@
 
 import logging
 import threading
+import time
 from typing import Any
 
 from flask import Flask
@@ -10,7 +11,7 @@ from gunicorn.app.base import BaseApplication
 from api.app import create_app
 from api.gate import Gate
 from graphmem.bootstrap import Graphmem, build, connection_of, embedder_of, wait_until_prepared
-from graphmem.errors import GraphmemError, ModelUnavailable
+from graphmem.errors import GraphmemError, ModelUnavailable, StoreUnavailable
 from graphmem.ports import Embedder
 from graphmem.settings import Settings
 
@@ -18,6 +19,7 @@ log = logging.getLogger(__name__)
 
 _KEEP_ALIVE_SECONDS = 75
 _GRACE_SECONDS = 10
+_AGAIN_SECONDS = 5.0  # until a database that does not fit is looked at again
 
 
 class _Server(BaseApplication):  # type: ignore[misc]
@@ -76,13 +78,18 @@ def _load(embedder: Embedder) -> None:
 
 def open_when_ready(graphmem: Graphmem, gate: Gate) -> None:
     """Let calls in as soon as the database answers and its schema fits; one that does not fit is the reason why not."""
-    try:
-        wait_until_prepared(graphmem.connection, graphmem.embedder, when_away=gate.close)
-    except GraphmemError as reason:
-        log.error("the API takes no calls: %s", reason.message)  # noqa: TRY400 - one sentence says it
-        gate.close(reason)
-        return
-    gate.reason = None
+    while True:
+        try:
+            wait_until_prepared(graphmem.connection, graphmem.embedder, when_away=gate.close)
+            break
+        except GraphmemError as reason:
+            log.error("the API takes no calls: %s", reason.message)  # noqa: TRY400 - one sentence says it
+            gate.close(reason)
+        except Exception as error:
+            log.exception("the API takes no calls")
+            gate.close(StoreUnavailable(f"The database answers with an error ({type(error).__name__})."))
+        time.sleep(_AGAIN_SECONDS)
+    gate.open()
     warm_up(graphmem)
 
 

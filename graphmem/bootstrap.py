@@ -17,7 +17,7 @@ from graphmem.adapters.language_models import build_language_model
 from graphmem.adapters.neo4j_home import Neo4jHome
 from graphmem.adapters.ports import HOST
 from graphmem.adapters.workspaces import Workspaces
-from graphmem.errors import GraphmemError, SchemaOutdated, StoreDamaged, StoreUnavailable
+from graphmem.errors import GraphmemError, SchemaOutdated, StoreDamaged, StoreLoginRefused, StoreUnavailable
 from graphmem.gateway.entities import EntityKeeper
 from graphmem.gateway.gateway import Gateway
 from graphmem.intake.context import ContextMaker
@@ -48,6 +48,7 @@ from graphmem.upkeep.catalogue import all_jobs
 from graphmem.upkeep.runs import Job, JobRunner
 
 _RETRY_SECONDS = 0.2
+_LOGIN_SECONDS = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -138,6 +139,7 @@ def wait_until_prepared(
         SchemaMismatch: the database is newer, or has vectors of another embedder; waiting would not help.
     """
     while True:
+        problem: GraphmemError | None = None
         try:
             if problem := connection.problem():
                 when_away(problem)
@@ -145,8 +147,10 @@ def wait_until_prepared(
                 check_schema(schema_state(connection), embedder)
                 return
         except (SchemaOutdated, StoreUnavailable) as error:
+            problem = error
             when_away(error)
-        time.sleep(_RETRY_SECONDS)
+        # a server that is asked too often with a wrong password locks the user out
+        time.sleep(_LOGIN_SECONDS if isinstance(problem, StoreLoginRefused) else _RETRY_SECONDS)
 
 
 def build(
@@ -184,7 +188,14 @@ def build(
         policies=policies,
         workspaces=workspaces,
     )
-    ingest = Ingest(gateway, Memories(connection), workspaces=workspaces, policies=policies, events=events)
+    ingest = Ingest(
+        gateway,
+        Memories(connection),
+        workspaces=workspaces,
+        policies=policies,
+        events=events,
+        is_away=lambda: connection.problem() is not None,
+    )
     jobs = all_jobs(
         connection,
         gateway=gateway,
@@ -275,7 +286,7 @@ def configuration_of(settings: Settings) -> Configuration:
         "write.refuse_secrets": settings.write.refuse_secrets,
         "write.refuse_injection": settings.write.refuse_injection,
     }
-    changed = {path: value for path, value in write.items() if not value}
+    changed = {path: value for path, value in write.items() if not value or path in settings.places}
     return Configuration(
         policy={**changed, **settings.policy},
         memory=settings.memory,

@@ -95,6 +95,16 @@ class StoreUnavailable(GraphmemError):
 
 
 class StoreDamaged(StoreUnavailable):
+    """Neo4j cannot open its database; its log says why."""
+
+    code = "memory_db_corrupt"
+
+
+class StoreLoginRefused(StoreUnavailable):
+    """Neo4j refuses the user or the password."""
+
+
+class ValueDamaged(GraphmemError):
     """The graph holds a value that this version does not know."""
 
     code = "memory_db_corrupt"

@@ -16,7 +16,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields, post_load, valid
 
 from graphmem.errors import SettingsError
 from graphmem.model.entity import entity_key
-from graphmem.model.orchestrator_config import config_problems
+from graphmem.model.orchestrator_config import KEYS, config_problems
 from graphmem.model.policy_overrides import override_problems
 
 _PREFIX = "GRAPHMEM_"
@@ -213,7 +213,7 @@ class _Overrides(fields.Field[dict[str, Any]]):
     """Values of the policy, in tables or by their path; texts of the environment become what they say."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> dict[str, Any]:  # noqa: ANN401, ARG002
-        flat = {path: _spoken(inner) for path, inner in _leaves(_table(value))}
+        flat = {path: _spoken(inner) for path, inner in _leaves(_table(value)) if inner != {}}
         if problems := override_problems(flat):
             raise ValidationError(problems)
         return flat
@@ -223,7 +223,7 @@ class _MemoryKeys(fields.Field[dict[str, Any]]):
     """The memory.* keys, for all orchestrators."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> dict[str, Any]:  # noqa: ANN401, ARG002
-        flat = dict(_leaves(_table(value)))
+        flat = {path: inner for path, inner in _leaves(_table(value)) if not _is_empty_part(path, inner)}
         if problems := config_problems(flat):
             raise ValidationError(dict(problems))
         return flat
@@ -237,6 +237,8 @@ class _OrchestratorKeys(fields.Field[dict[str, dict[str, Any]]]):
         problems: dict[str, list[str]] = {}
         for path, inner in _leaves(_table(value)):
             owner, memory, key = path.rpartition(".memory.")
+            if inner == {} and (path.endswith(".memory") or "." not in path or (memory and _is_empty_part(key, inner))):
+                continue
             if memory:
                 found.setdefault(owner, {})[key] = inner
             else:
@@ -249,6 +251,11 @@ class _OrchestratorKeys(fields.Field[dict[str, dict[str, Any]]]):
         return found
 
 
+def _is_empty_part(path: str, value: object) -> bool:
+    """Whether it is a table of memory.* with nothing in it, which sets nothing."""
+    return value == {} and any(key.startswith(f"{path}.") for key in KEYS)
+
+
 def _table(value: object) -> Mapping[str, Any]:
     if isinstance(value, Mapping):
         return value
@@ -259,7 +266,8 @@ def _table(value: object) -> Mapping[str, Any]:
 def _leaves(table: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
     found: list[tuple[str, Any]] = []
     for name, inner in table.items():
-        found += _leaves(inner, f"{prefix}{name}.") if isinstance(inner, Mapping) else [(f"{prefix}{name}", inner)]
+        is_table = isinstance(inner, Mapping) and inner
+        found += _leaves(inner, f"{prefix}{name}.") if is_table else [(f"{prefix}{name}", inner)]
     return found
 
 

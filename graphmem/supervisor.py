@@ -31,7 +31,7 @@ from graphmem.bootstrap import (
     embedder_of,
     process_name,
 )
-from graphmem.errors import EmbeddedServerError, GraphmemError, StoreUnavailable
+from graphmem.errors import EmbeddedServerError, GraphmemError, StoreLoginRefused, StoreUnavailable
 from graphmem.settings import Settings
 from graphmem.store.migrations import apply_migrations
 
@@ -115,6 +115,8 @@ class Supervisor:
 
     def _is_worth_waiting(self, error: StoreUnavailable) -> bool:
         """Whether a database that does not come up may come back: it did once, or it is somebody else's."""
+        if isinstance(error, StoreLoginRefused):
+            return False
         if isinstance(error, EmbeddedServerError):
             return isinstance(error, ServerEndedError) and self._had_store
         return True

@@ -4,10 +4,12 @@ import errno
 import json
 import os
 import shutil
+import signal
 import stat
 import time
 from pathlib import Path
 from typing import Any, Final
+from uuid import uuid4
 
 try:
     import fcntl
@@ -15,6 +17,7 @@ except ImportError:  # pragma: no cover - not on Windows
     fcntl = None  # type: ignore[assignment]
 
 _SETTLED_SECONDS: Final = 2.0  # where the system cannot say whether a file is being written
+_FORGOTTEN_SECONDS: Final = 600.0  # a file that was not written to for so long may be open, but is done
 
 
 class NotPlainError(Exception):
@@ -48,27 +51,33 @@ def plain_size(path: Path) -> int:
 
 
 def is_being_written(path: Path) -> bool:
-    """Whether another process has a plain file open for writing, or may have: it was changed a moment ago."""
+    """Whether another process has a plain file open for writing, or may have: it was changed a moment ago.
+
+    A read lease is refused while a file is open for writing. What breaks one is told by a signal that nobody minds:
+    the usual one would end the process.
+    """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
     except OSError:
         return False  # reading it will say what is wrong
     try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode):
             return False
+        unchanged = time.time() - found.st_mtime
         if fcntl is not None and hasattr(fcntl, "F_SETLEASE"):
             try:
+                fcntl.fcntl(handle, fcntl.F_SETSIG, signal.SIGURG)
                 fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_RDLCK)
             except BlockingIOError:
-                return True
+                return unchanged < _FORGOTTEN_SECONDS
             except OSError:
                 pass  # a file of another user, or a file system without leases
             else:
-                fcntl.fcntl(handle, fcntl.F_SETLEASE, fcntl.F_UNLCK)
                 return False
-        return time.time() - os.fstat(handle).st_mtime < _SETTLED_SECONDS
+        return 0 <= unchanged < _SETTLED_SECONDS
     finally:
-        os.close(handle)
+        os.close(handle)  # ends the lease
 
 
 def read_plain(path: Path) -> bytes:
@@ -86,10 +95,13 @@ def read_plain(path: Path) -> bytes:
         raise NotPlainError(message) from error
 
 
-def free_place(folder: Path, name: str) -> Path:
-    """Where a file of that name can lie: behind ``.1``, ``.2`` and so on where the name is taken (002, Ingestion)."""
+def free_place(folder: Path, name: str, *, with_ending: str) -> Path:
+    """Where a file of that name can lie, and beside it one with another ending.
+
+    Where the name is taken it gets ``.1``, ``.2`` and so on (002, Ingestion).
+    """
     place, number = folder / name, 0
-    while os.path.lexists(place):
+    while os.path.lexists(place) or os.path.lexists(f"{place}{with_ending}"):
         number += 1
         place = folder / f"{name}.{number}"
     return place
@@ -102,7 +114,7 @@ def move(source: Path, target: Path) -> None:
     except OSError as error:
         if error.errno != errno.EXDEV:
             raise
-        copy = target.with_name(f".{target.name}.part")
+        copy = target.with_name(f".{uuid4().hex}.part")
         shutil.copy2(source, copy, follow_symlinks=False)
         copy.replace(target)
         source.unlink()
@@ -110,13 +122,27 @@ def move(source: Path, target: Path) -> None:
 
 def write_json(path: Path, values: object, *, durable: bool = False) -> None:
     """Write a JSON file in one step: it is whole or not there. ``durable`` waits until the disk has it."""
-    part = path.with_name(f".{path.name}.part")
-    with part.open("w", encoding="utf-8") as file:
+    part = path.with_name(f".{uuid4().hex}.part")
+    with part.open("w", encoding="utf-8", errors="backslashreplace") as file:
         json.dump(values, file, ensure_ascii=False, indent=2)
         if durable:
             file.flush()
             os.fsync(file.fileno())
     part.replace(path)
+
+
+def drop(folder: Path, name: str, data: bytes) -> None:
+    """Put a file into a folder in one step.
+
+    Raises:
+        FileExistsError: one of that name is there.
+    """
+    part = folder.with_name(f".{uuid4().hex}.part")
+    part.write_bytes(data)
+    try:
+        os.link(part, folder / name)  # fails where the name is taken, as a move would not
+    finally:
+        part.unlink()
 
 
 def read_json(path: Path) -> Any:  # noqa: ANN401 - any JSON

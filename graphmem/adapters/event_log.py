@@ -11,8 +11,11 @@ from cachetools import LRUCache
 from concurrent_log_handler import ConcurrentRotatingFileHandler
 
 from graphmem.adapters.workspaces import Workspaces
+from graphmem.errors import GraphmemError
 from graphmem.model.space import FIRST_TENANT, Space
 from graphmem.ports import Clock
+
+log = logging.getLogger(__name__)
 
 _MAX_BYTES = 5 * 1024 * 1024
 _KEPT_FILES = 5
@@ -38,18 +41,23 @@ class EventLog:
         self._files = _OpenFiles(_OPEN_FILES)
 
     def emit(self, event: str, space: Space, **fields: object) -> None:
-        """Write an event of an orchestrator; its file only where its memory folder is there already."""
+        """Write an event of an orchestrator; to its file only where its memory folder is there already.
+
+        What it is about goes on where it cannot be written.
+        """
         timestamp = self._clock.now().astimezone(UTC).isoformat().replace("+00:00", "Z")
         line = {"timestamp": timestamp, "event": event, "orchestrator_id": space.owner, **fields}
         if space.tenant != FIRST_TENANT:
             line["tenant"] = space.tenant
         text = json.dumps(line, default=str)
-        record = logging.LogRecord("graphmem.events", logging.INFO, "", 0, text, None, None)
-        with self._lock:
-            sys.stdout.write(text + "\n")
-            sys.stdout.flush()
-            if file := self._file(self._workspaces.of(space).log):
-                file.handle(record)
+        try:
+            with self._lock:
+                sys.stdout.write(text + "\n")
+                sys.stdout.flush()
+                if file := self._file(self._workspaces.of(space.without_persona).log):
+                    file.handle(logging.LogRecord("graphmem.events", logging.INFO, "", 0, text, None, None))
+        except (OSError, ValueError, GraphmemError) as error:
+            log.warning("the event %s could not be written: %s", event, type(error).__name__)
 
     def close(self) -> None:
         """Close the files; another event opens them again."""

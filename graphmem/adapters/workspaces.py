@@ -9,7 +9,10 @@ from urllib.parse import quote, unquote
 from graphmem.errors import InvalidInput
 from graphmem.model.space import FIRST_TENANT, Space, SpaceKind, parse_space
 
-_NAME_MAX_CHARS = 200  # file systems take 255 bytes
+NO_ORCHESTRATOR = "Must be an orchestrator space, such as orchestrator:main."
+_NAME_MAX_BYTES = 200  # file systems take 255
+_HASHED = "%sha256-"  # how the name of a folder begins whose owner's name is too long; no quoted name does
+_NAME_FILE = "name"  # in such a folder: the name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -17,6 +20,7 @@ class Workspace:
     """The private folder of one orchestrator."""
 
     root: Path
+    owner: str
 
     @property
     def memory(self) -> Path:
@@ -57,6 +61,8 @@ class Workspace:
         """Make the folders; those that are there stay as they are."""
         for folder in (self.processed, self.rejected, self.bulletins, self.diagnostics, self.log.parent):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if self.root.name.startswith(_HASHED) and not (self.root / _NAME_FILE).exists():
+            (self.root / _NAME_FILE).write_text(self.owner, "utf-8")
 
 
 class Workspaces:
@@ -70,9 +76,11 @@ class Workspaces:
         """The workspace of an orchestrator; it may not be there yet.
 
         Raises:
-            InvalidInput: the name is too long for a folder.
+            InvalidInput: the space is no orchestrator's, or only a persona's.
         """
-        return Workspace(root=self._orchestrators(space.tenant) / _folder_name(space.owner))
+        if space.kind is not SpaceKind.ORCHESTRATOR or space.persona:
+            raise InvalidInput({"space": [NO_ORCHESTRATOR]})
+        return Workspace(root=self._orchestrators(space.tenant) / file_name(space.owner), owner=space.owner)
 
     def present(self) -> Iterator[Space]:
         """The orchestrators that have an ingest folder, by tenant and name."""
@@ -80,51 +88,49 @@ class Workspaces:
         for folder in (self._orchestrators(FIRST_TENANT), *others):
             tenant = FIRST_TENANT if folder.parent == self._data_folder else unquote(folder.parent.name)
             for ingest in sorted(folder.glob("*/memory/ingest")):
-                owner = unquote(ingest.parents[1].name)
                 try:
-                    yield parse_space(f"{SpaceKind.ORCHESTRATOR}:{owner}", tenant=tenant)
-                except ValueError:
+                    yield parse_space(f"{SpaceKind.ORCHESTRATOR}:{_owner_of(ingest.parents[1])}", tenant=tenant)
+                except (ValueError, OSError):
                     continue  # a folder that somebody made by hand
 
-    def roots(self, space: Space) -> tuple[Path, ...]:
-        """Where a file must lie that a memory of a space cites: its own workspace, or a shared root.
+    def is_below_roots(self, space: Space, path: Path) -> bool:
+        """Whether a path, as it is written, lies where a memory of a space may cite files.
 
-        Spaces that are no orchestrators have the data folder for their own.
+        That is an orchestrator's own workspace and the shared roots; for other spaces the shared roots and the data
+        folder, but no workspace.
         """
-        own = self.of(space).root if space.kind is SpaceKind.ORCHESTRATOR else self._data_folder
-        return (own, *self._shared_roots)
+        if any(path.is_relative_to(root) for root in self._shared_roots):
+            return True
+        if space.kind is SpaceKind.ORCHESTRATOR:
+            return path.is_relative_to(self.of(space.without_persona).root)
+        private = (self._data_folder / name for name in ("orchestrators", "tenants"))
+        return path.is_relative_to(self._data_folder) and not any(path.is_relative_to(each) for each in private)
 
     def may_cite(self, space: Space, path: str) -> bool:
-        """Whether a memory of a space may cite a file: it lies below its roots, also where links lead."""
-        roots, given = self.roots(space), Path(path)
-        return all(any(each.is_relative_to(root) for root in roots) for each in (given, _resolved(given)))
+        """Whether a memory of a space may cite a file: where it is written to lie, and where links lead."""
+        given = Path(path)
+        return all(self.is_below_roots(space, each) for each in (given, _resolved(given)))
 
     def _orchestrators(self, tenant: str) -> Path:
-        below = self._data_folder if tenant == FIRST_TENANT else self._data_folder / "tenants" / _folder_name(tenant)
+        below = self._data_folder if tenant == FIRST_TENANT else self._data_folder / "tenants" / file_name(tenant)
         return below / "orchestrators"
 
 
 def file_name(name: str) -> str:
-    """A file name for any name, such as the id of a message; different names never share one."""
-    quoted = _quoted(name)
-    if len(quoted.encode()) <= _NAME_MAX_CHARS:
-        return quoted
-    return f"%{hashlib.sha256(name.encode()).hexdigest()}"  # no quoted name begins like that
-
-
-def _quoted(name: str) -> str:
+    """A file name for any name, such as an orchestrator's or a message's id; different names never share one."""
     quoted = "".join(char if char.isalnum() else quote(char, safe="-_.~+@=,") for char in name)
     if quoted.startswith("."):
         quoted = "%2E" + quoted[1:]
-    return quoted
+    if len(quoted.encode()) <= _NAME_MAX_BYTES:
+        return quoted
+    return _HASHED + hashlib.sha256(name.encode()).hexdigest()
 
 
-def _folder_name(name: str) -> str:
-    quoted = _quoted(name)
-    if len(quoted.encode()) > _NAME_MAX_CHARS:
-        message = "The name is too long for a folder of its own."
-        raise InvalidInput({"space": [message]})
-    return quoted
+def _owner_of(folder: Path) -> str:
+    """The name of the orchestrator whose folder it is."""
+    if folder.name.startswith(_HASHED):
+        return (folder / _NAME_FILE).read_text("utf-8")
+    return unquote(folder.name)
 
 
 def _resolved(path: Path) -> Path:

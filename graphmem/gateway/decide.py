@@ -247,7 +247,7 @@ def _revise(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tuple
     if _was_doubtful(existing, policy.write) and memory.confidence >= policy.write.speculative_confidence:
         memory = replace(memory, expires_at=item.request.expires_at if "expires_at" in item.request.given else None)
     _check_interval(memory)
-    is_stale = not existing.is_current(draft.now) and not item.is_correction
+    is_stale = not (existing.is_current(draft.now) or item.is_correction or _keeps_status(item))
     if memory == existing and not is_stale:
         return Outcome.UNCHANGED, existing
     if is_stale:
@@ -299,6 +299,11 @@ def _changes(draft: Draft, item: Item, existing: Memory, policy: Policy) -> dict
     if new and not old and existing.context is None and "context" not in changes:
         changes["context_built"] = True
     return changes
+
+
+def _keeps_status(item: Item) -> bool:
+    """Whether a request brings a status of its own, by which a memory need not be current."""
+    return "status" in item.request.given and item.request.status is not Status.ACTIVE
 
 
 def _adds_entities(request: WriteRequest, existing: Memory) -> bool:

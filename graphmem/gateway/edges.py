@@ -6,11 +6,12 @@ from datetime import datetime
 
 from graphmem.errors import Conflict, InvalidInput, NotFound
 from graphmem.gateway.draft import Draft
-from graphmem.gateway.validation import UID_FORM, is_uid
+from graphmem.gateway.validation import NOT_STORABLE, UID_FORM, is_uid
 from graphmem.model.edge import Edge, EdgeType
 from graphmem.model.memory import Status, memory_key
 from graphmem.model.space import Space
 from graphmem.model.state import Decision, EdgeKey, GraphState, Selection
+from graphmem.text.normalise import is_storable
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,6 +54,8 @@ def edge_problems(request: EdgeRequest, *, path: str = "") -> dict[str, list[str
             found[f"{path}{field}"] = [UID_FORM]
     if not (math.isfinite(request.weight) and 0 <= request.weight <= 1):
         found[f"{path}weight"] = ["Must be a number from 0 to 1 (EdgeWeightOutOfRange)."]
+    if not all(is_storable(text) for text in (request.reason, request.link_type) if text):
+        found[f"{path}reason"] = [NOT_STORABLE]
     return found
 
 

@@ -88,6 +88,7 @@ class Gateway:
         self._ids = ids
         self._policy = policy
         self._slot = slot
+        self._policies = policies
         self._histories = Histories(connection)
         self._edges = Edges(connection)
         self._combiner = Combiner(self._store_together, jobs_max=_COMBINED_JOBS_MAX)
@@ -356,6 +357,7 @@ class Gateway:
     def _authorise(self, caller: Caller, space: Space) -> None:
         if not caller.may(Role.WRITER, space):
             raise Forbidden
+        self._policies.check_enabled(space)
 
     def _change(
         self, selection: Selection, decider: Decide, *, kind: TraceKind, space: Space, caller: Caller

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from graphmem.adapters.workspaces import Workspaces
-from graphmem.errors import Forbidden, GraphmemError, InvalidInput, MemoryDisabled, ModelUnavailable, PolicyRefused
+from graphmem.errors import Forbidden, GraphmemError, InvalidInput, ModelUnavailable, PolicyRefused
 from graphmem.gateway.claims import content_claim
 from graphmem.gateway.decide import Item
 from graphmem.gateway.indexing import texts_to_embed
@@ -19,8 +19,7 @@ from graphmem.gateway.validation import problems
 from graphmem.model.caller import Caller, Role
 from graphmem.model.entity import EntityRef, entity_key
 from graphmem.model.policy import Policy
-from graphmem.model.source import Source
-from graphmem.model.space import SpaceKind, parse_space
+from graphmem.model.space import Space, parse_space
 from graphmem.model.writing import Outcome, WriteRequest, WriteResult
 from graphmem.ports import Embedder, IdSource, Vector
 from graphmem.store.spaces import SpacePolicies
@@ -97,16 +96,14 @@ class Preparation:
         if wrong := problems(fields, self.policy.write) | self._wrong_vector(request.embedding):
             raise InvalidInput(wrong)
         space = parse_space(request.space, tenant=caller.tenant)
-        names_source = not request.given or "source" in request.given
-        if names_source and (problem := _wrong_path(request.source, self.workspaces.roots(space))):
-            raise InvalidInput({"source.path": [problem]})
         if not caller.may(Role.WRITER, space):
             raise Forbidden
+        self.policies.check_enabled(space)
+        names_source = not request.given or "source" in request.given
+        if names_source and (problem := self._wrong_path(space, request.source.path)):
+            raise InvalidInput({"source.path": [problem]})
         normal = _normalised(request, self.policy.entities.overrides)
-        policy = self.policies.of(space)
-        if space.kind is SpaceKind.ORCHESTRATOR and not policy.memory.enabled:
-            raise MemoryDisabled
-        if reason := refusal(normal, policy.write):
+        if reason := refusal(normal, self.policies.of(space).write):
             raise PolicyRefused(reason)
         return Item(
             index=index,
@@ -115,6 +112,23 @@ class Preparation:
             new_uid=request.proposed_uid or self.ids.new("memory"),
             content_claim=content_claim(space, normal.actor, normal.content),
         )
+
+    def _wrong_path(self, space: Space, named: str | None) -> str | None:
+        """A source path must be absolute, canonical, there, and inside an allowed folder (002, provenance)."""
+        if not named:
+            return None
+        path = Path(named)
+        if not path.is_absolute():
+            return "Must be absolute (SourcePathMustBeAbsolute)."
+        if str(path) != named or ".." in path.parts:
+            return "Must be in its canonical form (SourcePathMustBeCanonical)."
+        if not self.workspaces.is_below_roots(space, path):
+            return "Must lie inside a folder that the service may cite."
+        try:
+            canonical = path.resolve(strict=True)
+        except (OSError, RuntimeError):
+            return "Must exist (SourcePathCanonicalizeFailed)."
+        return None if canonical == path else "Must be in its canonical form (SourcePathMustBeCanonical)."
 
     def _wrong_vector(self, vector: Sequence[float] | None) -> dict[str, list[str]]:
         if vector is None:
@@ -132,24 +146,6 @@ def _keys(names: Sequence[str], caller: Caller) -> tuple[str, ...]:
         with suppress(ValueError):
             keys.add(parse_space(name, tenant=caller.tenant).key)
     return tuple(sorted(keys))
-
-
-def _wrong_path(source: Source, roots: Sequence[Path]) -> str | None:
-    """A source path must be absolute, canonical, there, and inside an allowed folder (002, provenance)."""
-    if not source.path:
-        return None
-    path = Path(source.path)
-    if not path.is_absolute():
-        return "Must be absolute (SourcePathMustBeAbsolute)."
-    if str(path) != source.path or ".." in path.parts:
-        return "Must be in its canonical form (SourcePathMustBeCanonical)."
-    if not any(path.is_relative_to(root) for root in roots):
-        return "Must lie inside a folder that the service may cite."
-    try:
-        canonical = path.resolve(strict=True)
-    except (OSError, RuntimeError):
-        return "Must exist (SourcePathCanonicalizeFailed)."
-    return None if canonical == path else "Must be in its canonical form (SourcePathMustBeCanonical)."
 
 
 def _normalised(request: WriteRequest, overrides: Mapping[str, str]) -> WriteRequest:

@@ -8,12 +8,22 @@ from enum import StrEnum
 
 from graphmem.adapters.drop_folder import write_json
 from graphmem.adapters.workspaces import Workspaces, file_name
-from graphmem.errors import Forbidden, GraphmemError, InvalidInput, MemoryDisabled, SourcePathDenied, StoreUnavailable
+from graphmem.errors import (
+    Forbidden,
+    GraphmemError,
+    InvalidInput,
+    MemoryDisabled,
+    SourcePathDenied,
+    StoreUnavailable,
+    ValueDamaged,
+)
 from graphmem.gateway.gateway import Gateway
-from graphmem.intake.write_backs import transcript
+from graphmem.intake.write_backs import transcript, transcript_key
 from graphmem.model.bulletin import Snapshot
 from graphmem.model.caller import Caller, Role
+from graphmem.model.memory import Memory
 from graphmem.model.space import Space
+from graphmem.model.trace import redacted
 from graphmem.model.writing import WriteResult
 from graphmem.ports import Clock
 from graphmem.recall.bulletin import CITATIONS_MAX, EVIDENCE_MAX, LIMIT_CHARS, build_evidence
@@ -49,7 +59,7 @@ class Context:
         """``repository`` where the store did not answer, ``recall`` where something else went wrong."""
         if self.failure is None:
             return None
-        return "repository" if isinstance(self.failure, StoreUnavailable) else "recall"
+        return "repository" if isinstance(self.failure, StoreUnavailable | ValueDamaged) else "recall"
 
 
 class ContextMaker:
@@ -82,7 +92,7 @@ class ContextMaker:
         if not caller.may(Role.WRITER, space):
             raise Forbidden
         written, problem = self._write(space, message_id, conversation_id, content, caller)
-        own = [written.memory.uid] if written and written.memory else []
+        own = [written.memory.uid] if written and written.memory and _is_of(written.memory, message_id) else []
         query = content[:QUERY_MAX_CHARS]
         if purpose is Purpose.DIAGNOSTICS:
             context = self._evidence(space, message_id, query, own, caller)
@@ -128,7 +138,7 @@ class ContextMaker:
             bundle = self._recall.recall(request, caller=caller)
             items = [item for item in bundle.items if item.memory.uid not in own][:EVIDENCE_MAX]
             mode = bundle.mode
-        except (MemoryDisabled, SourcePathDenied, StoreUnavailable) as error:
+        except (MemoryDisabled, SourcePathDenied, StoreUnavailable, ValueDamaged) as error:
             failure = error
         evidence = build_evidence(items, limit_chars=LIMIT_CHARS)
         shown = [item for item in items if item.memory.uid in evidence.citations]
@@ -153,12 +163,17 @@ class ContextMaker:
             log.warning("what an investigation was given could not be kept: %s", type(error).__name__)
 
 
+def _is_of(memory: Memory, message_id: str) -> bool:
+    """Whether a memory was made of a message; one that the message only repeats was not."""
+    return memory.source.key == transcript_key(message_id)
+
+
 def artefact(context: Context, query: str) -> dict[str, object]:
     """What an investigation was given, or why it got nothing, as its file has it (002, Write-back)."""
     found: dict[str, object] = {
         "messageId": context.snapshot.message_id,
         "generatedAt": _iso(context.snapshot.generated_at),
-        "query": query,
+        "query": redacted(query),
         "status": "failed" if context.failure else "succeeded",
     }
     if context.failure:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -17,7 +18,7 @@ from graphmem.model.edge import EdgeType, edge_type
 from graphmem.model.memory import MemoryType, Status
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.space import Space
-from graphmem.model.writing import WriteRequest
+from graphmem.model.writing import Dedupe, WriteRequest
 from graphmem.text.normalise import shorten
 from graphmem.text.sentences import sentences
 
@@ -56,7 +57,7 @@ class SourceFile:
         return Source(type=SourceType.INGEST_FILE, path=self.path, captured_by=CapturedBy.EXTRACTOR, key=key)
 
     def _digest(self, ending: bytes) -> str:
-        return hashlib.sha256(self.dropped_at.encode() + b"\0" + self.content + ending).hexdigest()
+        return hashlib.sha256(os.fsencode(self.dropped_at) + b"\0" + self.content + ending).hexdigest()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,9 +89,13 @@ def _from_text(file: SourceFile, space: Space) -> Extracted:
         raise RejectedError(RejectionCode.EMPTY_CONTENT, "The file holds no text.")
     if len(content) <= _CONTENT_MAX_CHARS:
         return Extracted(memories=(_observation(file, space, 0, content),))
-    parts = parts_of(text)
+    parts = parts_of(text, max_chars=max(_PART_MAX_CHARS, len(content) // (_MEMORIES_MAX // 2)))
+    if any(len(part) > _CONTENT_MAX_CHARS for part in parts):
+        raise RejectedError(RejectionCode.FILE_TOO_LARGE, f"The text has more parts than {_MEMORIES_MAX:,}.")
     name = PurePath(file.dropped_at).name
-    document = _observation(file, space, 0, f"{name}, a document of {len(parts)} parts. {leading_words(content)}")
+    said = f"{name}, a document of {len(parts)} parts. {leading_words(content)}"
+    # another version of a document is another document, whatever their beginnings have in common
+    document = replace(_observation(file, space, 0, said), dedupe=Dedupe.NONE)
     return Extracted(
         memories=(
             document,
@@ -237,11 +242,11 @@ def _from_json(file: SourceFile, space: Space) -> Extracted:
     try:
         values = json.loads(file.content.decode("utf-8-sig"))
         loaded = _FileForm().load(values)
-    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
-        message = f"The file is not JSON: {error if isinstance(error, ValueError) else 'it is too deep'}."
-        raise RejectedError(RejectionCode.INVALID_JSON, message) from error
     except ValidationError as error:
         raise RejectedError(RejectionCode.INVALID_JSON, _sentence(error.messages_dict)) from error
+    except (ValueError, RecursionError) as error:
+        message = f"The file is not JSON: {error if isinstance(error, ValueError) else 'it is too deep'}."
+        raise RejectedError(RejectionCode.INVALID_JSON, message) from error
     for index, memory in enumerate(loaded["memories"]):
         _check_memory(f"memories.{index}", memory, space)
     if len({memory["uid"] for memory in loaded["memories"]}) < len(loaded["memories"]):

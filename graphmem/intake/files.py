@@ -4,19 +4,22 @@ A file is looked at, moved to ``processed``, and written; what cannot be written
 are on their way is noted before the first one moves, so that a restart in the middle finishes them.
 """
 
+import logging
 import os
-import re
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from pathlib import Path
+from uuid import uuid4
 
 from filelock import FileLock, Timeout
 
 from graphmem.adapters.drop_folder import (
     NotPlainError,
+    drop,
     dropped,
     free_place,
     is_being_written,
@@ -27,25 +30,21 @@ from graphmem.adapters.drop_folder import (
     write_json,
 )
 from graphmem.adapters.workspaces import Workspace, Workspaces
-from graphmem.errors import (
-    Conflict,
-    Forbidden,
-    GraphmemError,
-    IngestDisabled,
-    MemoryDisabled,
-    PolicyRefused,
-    StoreUnavailable,
-)
+from graphmem.errors import Conflict, Forbidden, GraphmemError, IngestDisabled, PolicyRefused, StoreUnavailable
 from graphmem.gateway.claims import source_claim
 from graphmem.gateway.gateway import Gateway
-from graphmem.intake.file_forms import (
-    JSON_ENDING,
-    TEXT_ENDINGS,
-    Extracted,
-    SourceFile,
-    extract,
+from graphmem.intake.file_checks import check_file, check_upload_name, rejected_name
+from graphmem.intake.file_forms import Extracted, SourceFile, extract
+from graphmem.intake.manifests import (
+    PROCESSED_ENDING,
+    REJECTION_ENDING,
+    Manifest,
+    RejectedError,
+    RejectionCode,
+    accepted,
+    rejected,
 )
-from graphmem.intake.manifests import Manifest, RejectedError, RejectionCode, accepted, rejected
+from graphmem.intake.taking import TakenFile, TakingNote
 from graphmem.model.caller import Caller, Role
 from graphmem.model.policy import MemoryConfig
 from graphmem.model.space import Space
@@ -54,13 +53,14 @@ from graphmem.ports import Events
 from graphmem.store.memories import Memories
 from graphmem.store.spaces import SpacePolicies
 
+log = logging.getLogger(__name__)
+
 SCAN_MAX_FILES = 1_000  # in one scan
 _BATCH_FILES, _BATCH_BYTES = 64, 8 * 1024 * 1024  # that are on their way together
 _SLICE = 16  # files that share a transaction, while the next ones are embedded
 _EMBEDDED_AT_ONCE = 64  # memories of one file; a larger one gets its vectors from the job
+_TRIES_MAX = 3
 _LOCK_SECONDS = 30.0
-_MEBIBYTE = 1024 * 1024
-_MANIFEST_ENDINGS = (".processed.json", ".rejection.json")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,18 +76,6 @@ class Scan:
         return sum(manifest.status == status for manifest in self.manifests)
 
 
-@dataclass(kw_only=True)
-class _Taken:
-    """A file on its way: as it was dropped, and where it lies now."""
-
-    file: SourceFile
-    place: Path
-    is_known: bool = False  # it was taken in before
-    extracted: Extracted | None = None
-    problem: RejectedError | None = None
-    written: tuple[int, int] = field(default=(0, 0))  # memories and edges
-
-
 class Ingest:
     """Takes in dropped files."""
 
@@ -99,12 +87,14 @@ class Ingest:
         workspaces: Workspaces,
         policies: SpacePolicies,
         events: Events,
+        is_away: Callable[[], bool],
     ) -> None:
         self._gateway = gateway
         self._memories = memories
         self._workspaces = workspaces
         self._policies = policies
         self._events = events
+        self._is_away = is_away  # whether the store does not answer at all
 
     def upload(self, space: Space, name: str, content: str, *, caller: Caller) -> Manifest:
         """Drop a file and take it in.
@@ -119,19 +109,23 @@ class Ingest:
         workspace.create()
         data = content.encode("utf-8", "surrogatepass")
         with self._locked(workspace):
-            self._finish(space, workspace, caller)
-            if problem := _name_problem(name):
-                return self._keep_rejected(space, workspace, name, data, problem)
+            try:
+                check_upload_name(name)
+                check_file(name, len(data), config)
+            except RejectedError as problem:
+                kept = workspace.memory / f".{uuid4().hex}.part"
+                kept.write_bytes(data)
+                return self._reject(space, workspace, kept, name, name, problem)[0]
             target = workspace.ingest / name
-            if target.exists():
+            if os.path.lexists(target):
                 self._take(space, workspace, [target], config, caller)
-            if target.exists():
-                message = f"A file {name} is being written there: try again later."
-                raise Conflict(message)
-            part = workspace.memory / f".{name}.part"
-            part.write_bytes(data)
-            part.replace(target)
-            return self._take(space, workspace, [target], config, caller).manifests[0]
+            try:
+                drop(workspace.ingest, name, data)
+            except FileExistsError as error:
+                message = f"Something of the name {name} is in the folder and cannot be taken in yet: try again later."
+                raise Conflict(message) from error
+            done = self._take(space, workspace, [target], config, caller, is_ours=True)
+        return next(manifest for manifest in reversed(done.manifests))
 
     def scan(
         self,
@@ -152,12 +146,10 @@ class Ingest:
         config = self._checked(space, caller)
         workspace = self._workspaces.of(space)
         workspace.create()
-        with self._locked(workspace):
-            done = [self._finish(space, workspace, caller)]
-        watch(done[0])
         found = dropped(workspace.ingest)
-        for batch in _batches(found[:limit]):
-            if must_stop():
+        done: list[Scan] = []
+        for batch in ([], *_batches(found[:limit])):  # the first is only to finish what was begun
+            if batch and must_stop():
                 break
             with self._locked(workspace):
                 done.append(self._take(space, workspace, batch, config, caller))
@@ -171,9 +163,8 @@ class Ingest:
     def _checked(self, space: Space, caller: Caller) -> MemoryConfig:
         if not caller.may(Role.WRITER, space):
             raise Forbidden
+        self._policies.check_enabled(space)
         config = self._policies.of(space).memory
-        if not config.enabled:
-            raise MemoryDisabled
         if not config.ingest.enabled:
             raise IngestDisabled
         return config
@@ -189,73 +180,102 @@ class Ingest:
             raise Conflict(message) from error
 
     def _take(
-        self, space: Space, workspace: Workspace, paths: Sequence[Path], config: MemoryConfig, caller: Caller
+        self,
+        space: Space,
+        workspace: Workspace,
+        paths: Sequence[Path],
+        config: MemoryConfig,
+        caller: Caller,
+        *,
+        is_ours: bool = False,
     ) -> Scan:
-        """Take in some dropped files, all that can be."""
-        manifests: list[Manifest] = []
+        """Finish what was begun, then take in some dropped files, all that can be; nobody writes to ``ours``."""
+        note = TakingNote(workspace.memory / ".taking.json")
+        manifests, left = self._finish(space, workspace, note, caller)
         waiting: list[str] = []
-        ready: list[tuple[Path, SourceFile]] = []
+        ready: list[SourceFile] = []
         for path in paths:
             try:
                 size = plain_size(path)
-                if is_being_written(path):
+                if not is_ours and is_being_written(path):
                     waiting.append(path.name)
                     continue
-                _check(path, size, config)
-                dropped_at = str(path)
-                ready.append((path, SourceFile(dropped_at=dropped_at, path=dropped_at, content=read_plain(path))))
+                check_file(path.name, size, config)
+                ready.append(SourceFile(dropped_at=str(path), path=str(path), content=read_plain(path)))
             except NotPlainError as error:
                 problem = RejectedError(RejectionCode.INVALID_SOURCE_PATH, str(error))
-                manifests += self._reject(space, workspace, path, str(path), problem)
+                manifests += self._reject(space, workspace, path, path.name, str(path), problem)
             except RejectedError as problem:
-                manifests += self._reject(space, workspace, path, str(path), problem)
-        known = self._known(space, [file for _, file in ready])
-        taken = self._move(workspace, ready, known)
+                manifests += self._reject(space, workspace, path, path.name, str(path), problem)
+        taken = self._move(space, workspace, note, ready, left)
         self._write(space, taken, caller)
-        manifests += [self._concluded(space, workspace, each) for each in taken]
-        _journal(workspace).unlink(missing_ok=True)
-        return Scan(manifests=tuple(sorted(manifests, key=lambda manifest: manifest.file)), waiting=tuple(waiting))
+        concluded = [manifest for each in taken for manifest in self._concluded(space, workspace, each)]
+        note.write(left)
+        return Scan(manifests=(*manifests, *concluded), waiting=tuple(waiting))
 
-    def _finish(self, space: Space, workspace: Workspace, caller: Caller) -> Scan:
-        """Finish the files that were on their way when a process ended."""
-        noted = read_json(_journal(workspace))
-        begun: list[_Taken] = []
-        for dropped_at, moved_to, is_known in noted if isinstance(noted, list) else []:
-            place = workspace.processed / Path(moved_to).name
-            if not os.path.lexists(place) or _manifest_of(place).exists():
+    def _finish(
+        self, space: Space, workspace: Workspace, note: TakingNote, caller: Caller
+    ) -> tuple[list[Manifest], list[TakenFile]]:
+        """Finish the files that were on their way when a process ended; one that the store refuses holds up no other.
+
+        Gives their manifests, and the files that are to be tried again.
+        """
+        manifests: list[Manifest] = []
+        left: list[TakenFile] = []
+        begun = note.read(workspace.processed)
+        for each in begun:
+            if not os.path.lexists(each.place) or _manifest_of(each.place).exists():
                 continue  # it never moved, or it was finished
-            file = SourceFile(dropped_at=dropped_at, path=str(place), content=b"")
-            each = _Taken(file=file, place=place, is_known=is_known)
             try:
-                each.file = replace(file, content=read_plain(place))
+                each.file = replace(each.file, content=read_plain(each.place))
+                self._write(space, [each], caller)
             except NotPlainError as error:
                 each.problem = RejectedError(RejectionCode.INVALID_SOURCE_PATH, str(error))
-            begun.append(each)
-        self._write(space, begun, caller)
-        manifests = tuple(self._concluded(space, workspace, each) for each in begun)
-        _journal(workspace).unlink(missing_ok=True)
-        return Scan(manifests=manifests)
+            except StoreUnavailable as error:
+                if self._is_away():
+                    raise
+                each.tries += 1
+                if each.tries < _TRIES_MAX:
+                    left.append(each)
+                    continue
+                message = f"The store could not take it in, {_TRIES_MAX} times: {error.message}"
+                each.problem = RejectedError(RejectionCode.REPOSITORY_ERROR, message)
+            manifests += self._concluded(space, workspace, each)
+        if begun:
+            note.write(left)
+        return manifests, left
 
-    def _known(self, space: Space, files: Sequence[SourceFile]) -> set[str]:
-        """The idempotency keys of those files that were taken in before."""
-        claims = {source_claim(space, file.source(0).key or ""): file.idempotency_key for file in files}
-        return {claims[claim] for claim in self._memories.known_claims(claims)} if claims else set()
-
-    def _move(self, workspace: Workspace, ready: Sequence[tuple[Path, SourceFile]], known: set[str]) -> list[_Taken]:
+    def _move(
+        self,
+        space: Space,
+        workspace: Workspace,
+        note: TakingNote,
+        ready: Sequence[SourceFile],
+        left: Sequence[TakenFile],
+    ) -> list[TakenFile]:
         """Move files to where processed ones lie; which ones is noted first."""
-        taken: list[_Taken] = []
-        for path, file in ready:
-            place = free_place(workspace.processed, path.name)
-            moved = SourceFile(dropped_at=file.dropped_at, path=str(place), content=file.content)
-            taken.append(_Taken(file=moved, place=place, is_known=file.idempotency_key in known))
-        if taken:
-            noted = [[each.file.dropped_at, str(each.place), each.is_known] for each in taken]
-            write_json(_journal(workspace), noted, durable=True)
+        if not ready:
+            return []
+        known = self._known(space, workspace, ready)
+        taken: list[TakenFile] = []
+        for file in ready:
+            name = Path(file.dropped_at).name
+            place = free_place(workspace.processed, name, with_ending=PROCESSED_ENDING)
+            is_known = file.idempotency_key in known
+            taken.append(TakenFile(file=replace(file, path=str(place)), place=place, is_known=is_known))
+        note.write([*left, *taken])
         for each in taken:
             move(Path(each.file.dropped_at), each.place)
         return taken
 
-    def _write(self, space: Space, taken: Sequence[_Taken], caller: Caller) -> None:
+    def _known(self, space: Space, workspace: Workspace, files: Sequence[SourceFile]) -> set[str]:
+        """The idempotency keys of those files that were taken in before."""
+        claims = {source_claim(space, file.source(0).key or ""): file.idempotency_key for file in files}
+        known = {claims[claim] for claim in self._memories.known_claims(claims)}
+        without_memories = (file for file in files if file.idempotency_key not in known)
+        return known | {file.idempotency_key for file in without_memories if _has_manifest(file, workspace)}
+
+    def _write(self, space: Space, taken: Sequence[TakenFile], caller: Caller) -> None:
         """Write what the files hold: those of one memory together, every other one whole or not at all."""
         for each in taken:
             if not each.is_known and not each.problem:
@@ -264,21 +284,28 @@ class Ingest:
                 except RejectedError as problem:
                     each.problem = problem
         single = [each for each in taken if each.extracted and _is_single(each.extracted)]
-        whole = [each for each in taken if each.extracted and not _is_single(each.extracted)]
+        slices = [single[at : at + _SLICE] for at in range(0, len(single), _SLICE)]
         with ThreadPoolExecutor(2) as pool:
-            slices = [single[at : at + _SLICE] for at in range(0, len(single), _SLICE)]
             list(pool.map(partial(self._write_singles, caller=caller), slices))
-        for each in whole:
-            self._write_whole(each, caller)
+        for each in taken:
+            if each.extracted and not _is_single(each.extracted):
+                self._write_whole(each, caller)
 
-    def _write_singles(self, taken: Sequence[_Taken], *, caller: Caller) -> None:
+    def _write_singles(self, taken: Sequence[TakenFile], *, caller: Caller) -> None:
         requests = [each.extracted.memories[0] for each in taken if each.extracted]
-        report = self._gateway.write(requests, caller=caller)
+        try:
+            report = self._gateway.write(requests, caller=caller)
+        except StoreUnavailable:
+            raise
+        except Exception:  # noqa: BLE001 - of one of them, which then fails alone
+            for each in taken:
+                self._write_whole(each, caller)
+            return
         for each, result in zip(taken, report.results, strict=True):
-            each.written = (1, 0)
+            each.memories = 1
             each.problem = _refused(result.error) if result.error else None
 
-    def _write_whole(self, taken: _Taken, caller: Caller) -> None:
+    def _write_whole(self, taken: TakenFile, caller: Caller) -> None:
         assert taken.extracted is not None  # noqa: S101 - only such files come here
         memories, edges = taken.extracted.memories, taken.extracted.edges
         try:
@@ -290,62 +317,61 @@ class Ingest:
         except GraphmemError as error:
             taken.problem = _refused(error)
             return
-        taken.written = (len(memories), len(edges))
+        except Exception as error:
+            log.exception("a file could not be taken in")
+            taken.problem = RejectedError(
+                RejectionCode.REPOSITORY_ERROR, f"Something went wrong: {type(error).__name__}."
+            )
+            return
+        taken.memories, taken.edges = len(memories), len(edges)
         if refusal := _first_error(report):
             taken.problem = _refused(refusal)
 
-    def _concluded(self, space: Space, workspace: Workspace, taken: _Taken) -> Manifest:
+    def _concluded(self, space: Space, workspace: Workspace, taken: TakenFile) -> list[Manifest]:
         """Leave the manifest of a file, and an event."""
-        key = taken.file.idempotency_key
+        key, dropped_at = taken.file.idempotency_key, taken.file.dropped_at
         if taken.problem:
-            found = self._reject(space, workspace, taken.place, taken.file.dropped_at, taken.problem, key=key)
-            return found[0]
-        memories, edges = taken.written
-        manifest = accepted(taken.place.name, key, is_duplicate=taken.is_known, memories=memories, edges=edges)
+            name = Path(dropped_at).name
+            return self._reject(space, workspace, taken.place, name, dropped_at, taken.problem, key=key)
+        manifest = accepted(
+            taken.place.name, key, is_duplicate=taken.is_known, memories=taken.memories, edges=taken.edges
+        )
         write_json(_manifest_of(taken.place), manifest.values)
         self._events.emit(
             "memory.ingest.duplicate" if taken.is_known else "memory.ingest.processed",
             space,
             file=manifest.file,
             idempotency_key=key,
-            memories_written=memories,
-            edges_written=edges,
+            memories_written=taken.memories,
+            edges_written=taken.edges,
         )
-        return manifest
+        return [manifest]
 
     def _reject(
         self,
         space: Space,
         workspace: Workspace,
         path: Path,
+        name: str,
         source_path: str,
         problem: RejectedError,
         *,
         key: str | None = None,
     ) -> list[Manifest]:
-        """Move a file to the rejected ones, its manifest first; none where the file is gone."""
-        name = Path(source_path).name.lstrip(".") if key else path.name.lstrip(".")
-        place = free_place(workspace.rejected, name or "file")
+        """Move a file to the rejected ones, its manifest first; none where it is gone, or is a folder."""
+        if path.is_dir() and not path.is_symlink():
+            return []
+        place = free_place(workspace.rejected, rejected_name(name), with_ending=REJECTION_ENDING)
         manifest = rejected(place.name, source_path, problem, key=key)
+        beside = place.with_name(f"{place.name}{REJECTION_ENDING}")
+        write_json(beside, manifest.values)
         try:
-            write_json(place.with_name(f"{place.name}.rejection.json"), manifest.values)
             move(path, place)
         except FileNotFoundError:
-            place.with_name(f"{place.name}.rejection.json").unlink(missing_ok=True)
+            beside.unlink(missing_ok=True)
             return []
-        self._events.emit("memory.ingest.rejected", space, file=place.name, reason_code=problem.code.value)
+        self._events.emit("memory.ingest.rejected", space, file=manifest.file, reason_code=problem.code.value)
         return [manifest]
-
-    def _keep_rejected(
-        self, space: Space, workspace: Workspace, name: str, data: bytes, problem: RejectedError
-    ) -> Manifest:
-        """Keep an uploaded file whose name cannot be one, under a name that can."""
-        safe = re.sub(r"[^\w.-]+", "_", name, flags=re.ASCII).strip("._")[:100] or "upload"
-        part = workspace.memory / f".{safe}.part"
-        part.write_bytes(data)
-        target = part.with_name(safe)
-        part.replace(target)
-        return self._reject(space, workspace, target, name, problem)[0]
 
 
 def _batches(paths: Sequence[Path]) -> Iterator[list[Path]]:
@@ -366,29 +392,6 @@ def _batches(paths: Sequence[Path]) -> Iterator[list[Path]]:
         yield batch
 
 
-def _check(path: Path, size: int, config: MemoryConfig) -> None:
-    if path.name.startswith("."):
-        raise RejectedError(RejectionCode.INVALID_SOURCE_PATH, "Hidden files are not taken in.")
-    if path.name.endswith(_MANIFEST_ENDINGS):
-        raise RejectedError(RejectionCode.INVALID_SOURCE_PATH, "This is the name of a manifest.")
-    limit = config.ingest.max_file_size_mb * _MEBIBYTE
-    if size > limit:
-        message = f"The file has {size:,} bytes, at most {limit:,} are taken (memory.ingest.max_file_size_mb)."
-        raise RejectedError(RejectionCode.FILE_TOO_LARGE, message)
-    if path.suffix.lower() not in {*TEXT_ENDINGS, JSON_ENDING}:
-        raise RejectedError(RejectionCode.UNSUPPORTED_FILE_TYPE, "Only .txt, .md and .json files are taken in.")
-
-
-def _name_problem(name: str) -> RejectedError | None:
-    """Why a text cannot be the name of a dropped file."""
-    is_plain = name not in {"", ".", ".."} and not re.search(r"[/\\\x00-\x1f\x7f]", name)
-    if not is_plain or name.startswith("."):
-        return RejectedError(RejectionCode.INVALID_SOURCE_PATH, "Must be the plain name of a file, without a folder.")
-    if len(name.encode("utf-8", "surrogatepass")) > 200:  # noqa: PLR2004 - leaves room for the manifest's ending
-        return RejectedError(RejectionCode.INVALID_SOURCE_PATH, "The name is longer than 200 bytes.")
-    return None
-
-
 def _is_single(extracted: Extracted) -> bool:
     return len(extracted.memories) == 1 and not extracted.edges
 
@@ -407,9 +410,17 @@ def _refused(error: GraphmemError) -> RejectedError:
     return RejectedError(RejectionCode.REPOSITORY_ERROR, detail or f"{error.message}{reason}")
 
 
-def _journal(workspace: Workspace) -> Path:
-    return workspace.memory / ".taking.json"
+def _has_manifest(file: SourceFile, workspace: Workspace) -> bool:
+    """Whether a manifest says that a file was taken in, which is all that is known of one without memories."""
+    name = Path(file.dropped_at).name
+    for number in count():
+        manifest = read_json(_manifest_of(workspace.processed / (f"{name}.{number}" if number else name)))
+        if not isinstance(manifest, dict):
+            return False
+        if manifest.get("idempotencyKey") == file.idempotency_key:
+            return True
+    return False
 
 
 def _manifest_of(place: Path) -> Path:
-    return place.with_name(f"{place.name}.processed.json")
+    return place.with_name(f"{place.name}{PROCESSED_ENDING}")

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+PROCESSED_ENDING, REJECTION_ENDING = ".processed.json", ".rejection.json"
+MANIFEST_ENDINGS = (PROCESSED_ENDING, REJECTION_ENDING)
+
 
 class RejectionCode(StrEnum):
     """Why a file was not taken in (002, Ingestion)."""
@@ -42,7 +45,7 @@ class Manifest:
 def accepted(file: str, key: str, *, is_duplicate: bool, memories: int = 0, edges: int = 0) -> Manifest:
     """The manifest of a file that was taken in, now or before."""
     return Manifest(
-        file=file,
+        file=_shown(file),
         values={
             "status": "duplicate" if is_duplicate else "processed",
             "idempotencyKey": key,
@@ -56,4 +59,10 @@ def rejected(file: str, source_path: str, reason: RejectedError, *, key: str | N
     """The manifest of a file that was not taken in, with its key where it could be read."""
     known = {"idempotencyKey": key} if key else {}
     error = {"code": reason.code.value, "message": str(reason)}
-    return Manifest(file=file, values={"status": "rejected", "sourcePath": source_path, **known, "error": error})
+    values = {"status": "rejected", "sourcePath": _shown(source_path), **known, "error": error}
+    return Manifest(file=_shown(file), values=values)
+
+
+def _shown(name: str) -> str:
+    """A name as it can be written: bytes of it that are no UTF-8 are spelled out."""
+    return name.encode("utf-8", "backslashreplace").decode()

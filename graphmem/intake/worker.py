@@ -1,15 +1,18 @@
 """The ingest worker: looks into the ingest folders of all orchestrators, and says how it is (002, Failure Modes)."""
 
+import logging
 from collections.abc import Iterable
 
 from graphmem.adapters.drop_folder import dropped
 from graphmem.adapters.workspaces import Workspaces
-from graphmem.errors import Conflict, GraphmemError, IngestDisabled, MemoryDisabled, StoreDamaged, StoreUnavailable
+from graphmem.errors import Conflict, Forbidden, GraphmemError, StoreDamaged, StoreUnavailable
 from graphmem.intake.files import Ingest, Scan
 from graphmem.model.caller import Caller, Role
 from graphmem.model.job import Run
 from graphmem.model.space import Space, space_from_key
 from graphmem.ports import Events
+
+log = logging.getLogger(__name__)
 
 _STATUSES = ("processed", "duplicate", "rejected")
 
@@ -25,33 +28,54 @@ class IngestWorker:
         self._degraded: dict[Space, str] = {}  # those that it said it cannot work for, and why
 
     def run(self, run: Run) -> None:
-        """One pass; counts the files by what became of them. A dry run counts what lies there."""
+        """One pass; counts the files by what became of them. A dry run counts what lies there.
+
+        An orchestrator whose files cannot be taken in keeps the worker from no other one.
+
+        Raises:
+            StoreUnavailable: the database does not answer; it was said, and the next pass goes on.
+            InvalidInput: it is to look into one space, and that is no orchestrator's.
+        """
         run.counts.update(dict.fromkeys(("files", *_STATUSES, "waiting"), 0))
         for space in self._spaces(run):
             if run.must_stop():
                 return
             if run.dry_run:
-                run.counts["files"] += len(dropped(self._workspaces.of(space).ingest))
+                folder = self._workspaces.of(space).ingest
+                run.counts["files"] += len(dropped(folder)) if folder.is_dir() else 0
                 continue
             try:
                 self._pass(space, run)
-            except (MemoryDisabled, IngestDisabled, Conflict):
-                continue
+            except (Forbidden, Conflict):
+                continue  # switched off, or another process is there
             except StoreUnavailable as error:
                 self.degrade(error)
                 raise
+            except Exception as error:
+                log.exception("the files of an orchestrator could not be taken in")
+                code = error.code if isinstance(error, GraphmemError) else type(error).__name__
+                self._say_degraded(space, code)
+                run.note_degraded(f"{space.key}: {code}")
 
     def degrade(self, error: GraphmemError) -> None:
         """Say once that the worker stops because of the store; it comes back with the next pass that succeeds."""
         for space in self._workspaces.present():
             said = self._degraded.get(space)
             if said is None or (isinstance(error, StoreDamaged) and said != error.code):
-                self._events.emit("memory.worker.degraded", space, reason_code=error.code, message=error.message)
-                self._degraded[space] = error.code
-                self._well.discard(space)
+                self._say_degraded(space, error.code)
+
+    def _say_degraded(self, space: Space, code: str) -> None:
+        if self._degraded.get(space) != code:
+            self._events.emit("memory.worker.degraded", space, reason_code=code)
+        self._degraded[space] = code
+        self._well.discard(space)
 
     def _spaces(self, run: Run) -> Iterable[Space]:
-        return [space_from_key(run.space)] if run.space else self._workspaces.present()
+        if not run.space:
+            return self._workspaces.present()
+        space = space_from_key(run.space)
+        self._workspaces.of(space)
+        return [space]
 
     def _pass(self, space: Space, run: Run) -> None:
         caller = Caller(key_id=f"job:{run.job}", tenant=space.tenant, role=Role.WRITER, spaces=(space.name,))

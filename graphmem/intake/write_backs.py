@@ -31,7 +31,7 @@ def transcript(space: str, *, message_id: str, conversation_id: str, content: st
             type=SourceType.CHANNEL_TRANSCRIPT,
             conversation_id=conversation_id,
             captured_by=CapturedBy.USER,
-            key=f"channel_transcript:{message_id}",
+            key=transcript_key(message_id),
         ),
     )
 
@@ -77,6 +77,11 @@ def diagnostics(space: str, *, finding_id: str, content: str) -> WriteRequest | 
         confidence=0.8,
         source=Source(type=SourceType.DIAGNOSTICS, captured_by=CapturedBy.SYSTEM, key=f"diagnostics:{finding_id}"),
     )
+
+
+def transcript_key(message_id: str) -> str:
+    """The source key of a message."""
+    return f"channel_transcript:{message_id}"
 
 
 def output_type(name: str) -> tuple[MemoryType, int]:

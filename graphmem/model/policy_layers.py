@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphmem.model.orchestrator_config import policy_overrides
-from graphmem.model.space import Space, SpaceKind
+from graphmem.model.space import FIRST_TENANT, Space, SpaceKind
 
 DEFAULT = "default"
 
@@ -24,7 +24,7 @@ class Configuration:
 
     policy: Mapping[str, Any] = field(default_factory=dict)  # by path
     memory: Mapping[str, Any] = field(default_factory=dict)  # by key
-    orchestrators: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # the same of one, by its name
+    orchestrators: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by name; of others tenant/name
     places: Mapping[str, str] = field(default_factory=dict)  # path of a setting → the variable that set it
 
     def layers_of(self, space: Space) -> tuple[Layer, ...]:
@@ -34,11 +34,11 @@ class Configuration:
         )
         if space.kind is not SpaceKind.ORCHESTRATOR:
             return (general,)
-        own = self.orchestrators.get(space.owner, {})
+        name = space.owner if space.tenant == FIRST_TENANT else f"{space.tenant}/{space.owner}"
         return (
             general,
             self._memory_layer(self.memory, "memory"),
-            self._memory_layer(own, f"orchestrators.{space.owner}.memory"),
+            self._memory_layer(self.orchestrators.get(name, {}), f"orchestrators.{name}.memory"),
         )
 
     def _memory_layer(self, values: Mapping[str, Any], prefix: str) -> Layer:

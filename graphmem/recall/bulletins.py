@@ -79,10 +79,11 @@ class BulletinMaker:
         """The bulletin that was kept for a message, without what is no longer to be read.
 
         Raises:
-            Forbidden: the key may not read the space.
+            Forbidden: the key may not read the space; MemoryDisabled.
         """
         if not caller.may(Role.READER, space):
             raise Forbidden
+        self._recall.check_enabled(space)
         found = self._bulletins.of_message(space, message_id)
         return found.showing(self._readable(space, found.bulletin)) if found else None
 
@@ -105,7 +106,7 @@ class BulletinMaker:
             try:
                 newest = self._bulletins.newest(space)
                 previous = self._readable(space, newest.bulletin) if newest else None
-            except StoreUnavailable:
+            except GraphmemError:
                 pass  # nothing of it could be checked
         kind = "previous_snapshot" if previous else "empty_bulletin"
         self._events.emit("memory.bulletin.fallback", space, message_id=message_id, fallback=kind)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from graphmem.adapters.workspaces import Workspaces
-from graphmem.errors import InvalidInput, MemoryDisabled, ModelUnavailable, SourcePathDenied
+from graphmem.errors import InvalidInput, ModelUnavailable, SourcePathDenied
 from graphmem.model.caller import Caller
 from graphmem.model.edge import Edge
 from graphmem.model.entity import entity_key
@@ -84,8 +84,7 @@ class Recall:
         whole = self._policies.of(spaces[0])
         policy = whole.recall
         is_typed_graph = has_orchestrator(spaces)
-        if is_typed_graph and not whole.memory.enabled:
-            raise MemoryDisabled
+        self.check_enabled(spaces[0])
         usual = whole.memory.retrieval.top_n if is_typed_graph else policy.limit
         request = replace(request, limit=request.limit or usual)
         ranker = request.ranker or (RankerName.RRF if is_typed_graph else RankerName.FUSED)
@@ -110,6 +109,14 @@ class Recall:
         bundle = replace(bundle, plan=chosen_plan, degraded=(*degraded, *bundle.degraded))
         self._note(request, bundle, spaces, scored, caller, now)
         return bundle
+
+    def check_enabled(self, space: Space) -> None:
+        """Refuse what asks an orchestrator whose memory is off.
+
+        Raises:
+            MemoryDisabled: it is.
+        """
+        self._policies.check_enabled(space)
 
     def _check_paths(self, bundle: Bundle, space: Space) -> None:
         """Let a recall fail whole that would cite a file which its orchestrator may not cite (002, access)."""

@@ -1,6 +1,7 @@
 """The connection: one driver, one read path and one write path, both with managed retries."""
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -11,17 +12,19 @@ from neo4j.exceptions import (
     ClientError,
     ConfigurationError,
     ConstraintError,
+    DatabaseUnavailable,
     DriverError,
     Neo4jError,
     TransientError,
 )
 
-from graphmem.errors import Conflict, GraphmemError, StoreDamaged, StoreUnavailable
+from graphmem.errors import Conflict, GraphmemError, StoreDamaged, StoreLoginRefused, StoreUnavailable
 from graphmem.store.queries import QUERIES
 
 Result = TypeVar("Result")
 Row = Mapping[str, Any]
 
+_ASKED_SECONDS = 1.0
 _RACES = 5  # how often a write that lost a race looks again
 
 
@@ -55,6 +58,7 @@ class Connection:
         self.database = database
         self._counted = threading.local()
         self._is_away = False  # the last call got no answer
+        self._asked_at = -_ASKED_SECONDS  # when the database was last asked whether it is back
         try:
             self._driver = neo4j.GraphDatabase.driver(
                 uri,
@@ -131,8 +135,8 @@ class Connection:
     @contextmanager
     def _attempted(self) -> Iterator[None]:
         """Try with patience; but while the last call got no answer, only where the database answers at once."""
-        if self._is_away and self.problem() and (problem := self.problem()):  # the first may be a dead connection
-            raise problem
+        if self._is_away:
+            self._check_back()
         self._is_away = False
         try:
             with _translated():
@@ -141,12 +145,25 @@ class Connection:
             self._is_away = True
             raise
 
+    def _check_back(self) -> None:
+        """Ask whether the database is back, once a second at most; nobody waits for one that is not."""
+        if time.monotonic() - self._asked_at < _ASKED_SECONDS:
+            raise StoreUnavailable
+        self._asked_at = time.monotonic()
+        problem = self.problem()
+        if problem and time.monotonic() - self._asked_at < _ASKED_SECONDS:
+            problem = self.problem()  # the first was refused at once: it may have been a dead connection
+        if problem:
+            self._asked_at = time.monotonic()
+            raise problem
+
     def problem(self) -> StoreUnavailable | None:
         """Why the database does not answer now, asked once: it is away, or damaged. None where it answers."""
         try:
             self.run_named("service.ping")
         except StoreUnavailable as away:
-            return StoreDamaged("Neo4j cannot open its database; see its log.") if self._has_failed() else away
+            is_open = not isinstance(away.__cause__, DatabaseUnavailable)  # the server itself does not answer
+            return away if is_open or not self._has_failed() else StoreDamaged()
         return None
 
     def _has_failed(self) -> bool:
@@ -186,8 +203,7 @@ def _translated() -> Iterator[None]:
         msg = "Something of that key is already stored."
         raise Conflict(msg) from error
     except AuthError as error:
-        msg = "Neo4j refuses the user or the password."
-        raise StoreUnavailable(msg) from error
+        raise StoreLoginRefused from error
     except (DriverError, TransientError) as error:
         raise StoreUnavailable from error
     except ClientError as error:

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cachetools import LRUCache, TTLCache
+from cachetools import TTLCache
 
 from graphmem.errors import NotFound, StoreUnavailable
 from graphmem.model.caller import Caller, Role
@@ -18,6 +18,7 @@ from graphmem.store.mapping import caller_from_node, key_listing
 _PREFIX = "gm_"
 _CACHED_KEYS = 4_096
 _CACHED_SECONDS = 5.0  # how long a revoked key may still work
+_REMEMBERED_SECONDS = 3_600.0  # how long a key is known while the database is away
 
 
 def new_secret() -> str:
@@ -33,7 +34,7 @@ class ApiKeys:
         self._clock = clock
         self._ids = ids
         self._callers: TTLCache[str, Caller] = TTLCache(_CACHED_KEYS, _CACHED_SECONDS)
-        self._remembered: LRUCache[str, Caller] = LRUCache(_CACHED_KEYS)  # for while the database is away
+        self._remembered: TTLCache[str, Caller] = TTLCache(_CACHED_KEYS, _REMEMBERED_SECONDS)
         self._lock = threading.Lock()
 
     def create(self, *, name: str, role: Role, tenant: str, spaces: Sequence[str]) -> Mapping[str, object]:
@@ -46,14 +47,14 @@ class ApiKeys:
         """Make the first admin key, unless it is there."""
         self._connection.run("keys.ensure", **self._values(secret, "first admin key", Role.ADMIN, FIRST_TENANT, ["*"]))
 
-    def find(self, secret: str) -> Caller | None:
+    def find(self, secret: str, *, while_away: bool = False) -> Caller | None:
         """Who holds a key; None for one that is unknown or revoked.
 
-        While the database is away, a key that was used before still says whose it is, so that its holder can be
-        told what is wrong, and a bulletin can be empty instead of an error.
+        With ``while_away`` a key that was used within the hour still says whose it is while the database is away:
+        for calls that then answer with nothing of it, such as an empty bulletin.
 
         Raises:
-            StoreUnavailable: the database does not answer, and the key was never used here.
+            StoreUnavailable: the database does not answer.
         """
         digest = _digest(secret)
         with self._lock:
@@ -63,7 +64,7 @@ class ApiKeys:
             rows = self._connection.fetch("keys.by_hash", hash=digest)
         except StoreUnavailable:
             with self._lock:
-                if remembered := self._remembered.get(digest):
+                if while_away and (remembered := self._remembered.get(digest)):
                     return remembered
             raise
         caller = caller_from_node(rows[0]["k"]) if rows else None

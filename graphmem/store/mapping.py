@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
-from graphmem.errors import StoreDamaged
+from graphmem.errors import ValueDamaged
 from graphmem.model.caller import Caller, Role
 from graphmem.model.edge import Edge, EdgeType, LineageType
 from graphmem.model.entity import EntityRef
@@ -44,14 +44,14 @@ def memory_from_node(node: Stored, entities: Iterable[Sequence[str]] = ()) -> Me
     """The memory of a node; ``entities`` are (key, label) pairs of what it mentions.
 
     Raises:
-        StoreDamaged: a value is none that this version knows; the message names it (002, Validation).
+        ValueDamaged: a value is none that this version knows; the message names it (002, Validation).
     """
     values = _values(_MEMORY, node)
     try:
         return _memory(values, entities)
     except (ValueError, TypeError) as error:
         message = f"The memory {values.uid} cannot be read: {_damage(values)}."
-        raise StoreDamaged(message) from error
+        raise ValueDamaged(message) from error
 
 
 def _damage(values: SimpleNamespace) -> str:
@@ -162,7 +162,7 @@ def edge_from_row(row: Sequence[Any]) -> Edge:
     uid, from_uid, to_uid, edge_type, weight, created_at, reason, link_type = row
     if edge_type not in _EDGE_TYPES:
         message = f"The edge {uid} cannot be read: InvalidEdgeType {edge_type!r}."
-        raise StoreDamaged(message)
+        raise ValueDamaged(message)
     return Edge(
         uid=uid or "",
         from_uid=from_uid,

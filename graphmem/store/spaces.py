@@ -8,11 +8,11 @@ from typing import Any
 
 from cachetools import TTLCache
 
-from graphmem.errors import StoreUnavailable
+from graphmem.errors import MemoryDisabled, StoreUnavailable
 from graphmem.model.policy import Policy
 from graphmem.model.policy_layers import Configuration, Layer, combined
 from graphmem.model.policy_overrides import override_problems, with_overrides
-from graphmem.model.space import Space, space_from_key
+from graphmem.model.space import Space, SpaceKind, space_from_key
 from graphmem.store.connection import Connection
 
 _CACHED_SECONDS = 10.0  # how long a change made by another process may take to be seen
@@ -70,6 +70,15 @@ class SpacePolicies:
             values = own.get(owner.key, {})
             layers.append(Layer(values=values, origins=dict.fromkeys(values, f"space: {owner.name}")))
         return combined(layers)
+
+    def check_enabled(self, space: Space) -> None:
+        """Let a call about an orchestrator on only where its memory is switched on.
+
+        Raises:
+            MemoryDisabled: it is off (memory.enabled).
+        """
+        if space.kind is SpaceKind.ORCHESTRATOR and not self.of(space).memory.enabled:
+            raise MemoryDisabled
 
     @property
     def base(self) -> Policy:

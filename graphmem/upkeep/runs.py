@@ -141,7 +141,7 @@ class JobRunner:
         lease = f"{everywhere}|{space_key}" if space_key else everywhere
         if kept := self._kept.get(lease):
             release_lease(self._connection, lease, holder=kept)
-            del self._kept[lease]
+            self._kept.pop(lease, None)
         taken = take_lease(self._connection, lease, holder=holder, clock=self._clock, seconds=self._lease_seconds)
         if not taken.is_ours:
             self._refuse(job, taken.holder)

@@ -23,6 +23,11 @@ def say(api, content, message, conversation):
     return api.post("/v1/write-backs/transcript", body).get_json()
 
 
+def named(api):
+    """How the settings name the orchestrator of the test's tenant."""
+    return f"{api.house.caller.tenant}/main"
+
+
 def recall(api, query, *spaces, **more):
     return api.post("/v1/recall", {"spaces": spaces or [SPACE], "query": query} | more)
 
@@ -155,9 +160,9 @@ def test_bulletin_injected_into_selector_step_context_every_message(api):
 
 
 def test_memory_that_is_switched_off_takes_and_gives_nothing_and_bulletins_are_empty(api):
-    add(api, "We decided on green tea.")
+    uid, other = (add(api, content)["uid"] for content in ("We decided on green tea.", "Tea is hot."))
     configuration = api.house.graphmem.policies.configuration
-    configuration.orchestrators["main"] = {"enabled": False}
+    configuration.orchestrators[named(api)] = {"enabled": False}
 
     for path, body in (
         ("/v1/memories", {"content": "More tea."}),
@@ -167,6 +172,9 @@ def test_memory_that_is_switched_off_takes_and_gives_nothing_and_bulletins_are_e
         answer = api.post(path, {"space": SPACE} | body)
         assert (403, "memory_disabled") == (answer.status_code, answer.get_json()["error"]["code"])
     assert "memory_disabled" == recall(api, "tea").get_json()["error"]["code"]
+    edge = {"space": SPACE, "from": uid, "to": other, "type": "RELATED_TO"}
+    assert 403 == api.post("/v1/edges", edge).status_code
+    assert 403 == api.post(f"/v1/memories/{uid}/retract?space={SPACE}", {}).status_code
     bulletin = api.post("/v1/bulletins", {"space": SPACE, "message_id": "m", "query": "tea"}).get_json()
     assert ("empty_bulletin", []) == (bulletin["fallback"], bulletin["citations"])
     assert 200 == recall(api, "tea", "user:ada").status_code
@@ -174,17 +182,22 @@ def test_memory_that_is_switched_off_takes_and_gives_nothing_and_bulletins_are_e
 
 
 def test_ingest_that_is_switched_off_leaves_files_where_they_are(api):
-    api.house.graphmem.policies.configuration.orchestrators["main"] = {"ingest.enabled": False}
+    api.house.graphmem.policies.configuration.orchestrators[named(api)] = {"ingest.enabled": False}
+
+    folder = memory_folder(api) / "ingest"
+    folder.mkdir(parents=True)
+    (folder / "a.txt").write_text("Tea.")
 
     answer = api.post("/v1/ingest/scan", {"space": SPACE})
 
     assert (403, "ingest_disabled") == (answer.status_code, answer.get_json()["error"]["code"])
     assert "succeeded" == api.house.graphmem.runner.run("ingest").status.value
+    assert ["a.txt"] == [path.name for path in folder.iterdir()]
 
 
 def test_what_holds_in_an_orchestrator_is_shown_with_where_it_came_from(api):
     configuration = api.house.graphmem.policies.configuration
-    configuration.orchestrators["main"] = {"retrieval.top_n": 2}
+    configuration.orchestrators[named(api)] = {"retrieval.top_n": 2}
     for number in range(4):
         add(api, f"Tea number {number}.")
     api.client.put(
@@ -195,7 +208,7 @@ def test_what_holds_in_an_orchestrator_is_shown_with_where_it_came_from(api):
 
     shown = api.get(f"/v1/spaces/{SPACE}/policy").get_json()
 
-    assert {"value": 2, "origin": "file: orchestrators.main.memory.retrieval.top_n"} == shown["memory"][
+    assert {"value": 2, "origin": f"file: orchestrators.{named(api)}.memory.retrieval.top_n"} == shown["memory"][
         "memory.retrieval.top_n"
     ]
     assert {"value": 7, "origin": f"space: {SPACE}"} == shown["memory"]["memory.retrieval.rrf_k"]

@@ -17,7 +17,7 @@ from builders import a_request
 from wire import Wire
 
 from graphmem.adapters.ports import free_port
-from graphmem.errors import StoreDamaged
+from graphmem.errors import ValueDamaged
 from graphmem.model.caller import Role
 
 SPACE = "orchestrator:main"
@@ -159,7 +159,7 @@ def test_a_stored_value_that_is_none_fails_by_its_name_and_not_as_an_internal_er
     uid = house.graphmem.gateway.write([request("Tea.")], caller=house.caller).results[0].memory.uid
     house.rows(f"MATCH (m:Memory {{uid: $uid}}) WHERE m.space STARTS WITH $tenant {change}", uid=uid)
 
-    with pytest.raises(StoreDamaged, match=failure):
+    with pytest.raises(ValueDamaged, match=failure):
         house.graphmem.memories.by_uid(house.caller.tenant, uid)
 
 
