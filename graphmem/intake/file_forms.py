@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from itertools import islice
 from pathlib import PurePath
 from typing import Any
@@ -33,7 +34,7 @@ _MEMORIES_MAX, _EDGES_MAX = 5_000, 20_000  # of one file
 _PROBLEMS_SHOWN = 20
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class SourceFile:
     """A file as it was dropped: its canonical path then, where it lies now, and its bytes."""
 
@@ -44,20 +45,22 @@ class SourceFile:
     @property
     def idempotency_key(self) -> str:
         """SHA-256 of path and bytes, in hex (002, Ingestion)."""
-        return self._digest(b"")
+        return self._hashed.hexdigest()
 
     def memory_id(self, number: int) -> str:
         """The id of the memory of that number that is made of a text."""
-        digest = self._digest(b"\0" + str(number).encode())
-        return f"ingest-{digest[:24]}"
+        hashed = self._hashed.copy()
+        hashed.update(b"\0" + str(number).encode())
+        return f"ingest-{hashed.hexdigest()[:24]}"
 
     def source(self, number: int) -> Source:
         """The source of a memory of the file; each has a key of its own, by the first of which the file is known."""
         key = f"ingest_file:{self.idempotency_key}" + (f":{number}" if number else "")
         return Source(type=SourceType.INGEST_FILE, path=self.path, captured_by=CapturedBy.EXTRACTOR, key=key)
 
-    def _digest(self, ending: bytes) -> str:
-        return hashlib.sha256(os.fsencode(self.dropped_at) + b"\0" + self.content + ending).hexdigest()
+    @cached_property
+    def _hashed(self) -> "hashlib._Hash":
+        return hashlib.sha256(os.fsencode(self.dropped_at) + b"\0" + self.content)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

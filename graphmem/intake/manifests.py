@@ -58,11 +58,11 @@ def accepted(file: str, key: str, *, is_duplicate: bool, memories: int = 0, edge
 def rejected(file: str, source_path: str, reason: RejectedError, *, key: str | None = None) -> Manifest:
     """The manifest of a file that was not taken in, with its key where it could be read."""
     known = {"idempotencyKey": key} if key else {}
-    error = {"code": reason.code.value, "message": str(reason)}
+    error = {"code": reason.code.value, "message": _shown(str(reason))}
     values = {"status": "rejected", "sourcePath": _shown(source_path), **known, "error": error}
     return Manifest(file=_shown(file), values=values)
 
 
-def _shown(name: str) -> str:
-    """A name as it can be written: bytes of it that are no UTF-8 are spelled out."""
-    return name.encode("utf-8", "backslashreplace").decode()
+def _shown(text: str) -> str:
+    """A text as it can be written: what is no UTF-8 of it is spelled out."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -1,6 +1,7 @@
 """Contexts over HTTP: what prompts and investigations are given for a message."""
 
 import json
+import os
 from unittest.mock import patch
 
 import pytest
@@ -67,7 +68,6 @@ def test_without_a_conversation_the_message_is_not_written_down(api):
 
 def test_diagnostics_are_given_eight_memories_found_by_words_with_their_provenance(api):
     uids = work(api, **{f"note {number}": f"Run {number} failed at the gateway." for number in range(10)})
-    api.house.embedder.is_broken = True
 
     answer = context(api, "why did the gateway fail?", purpose="diagnostics", conversation=None).get_json()
 
@@ -77,6 +77,7 @@ def test_diagnostics_are_given_eight_memories_found_by_words_with_their_provenan
     assert {("run-1", "step-1")} == {
         (item["citation"]["workflow_run_id"], item["citation"]["step_id"]) for item in answer["evidence"]
     }
+    assert all(len(item["content"]) <= 500 for item in answer["evidence"])
     assert ("full_text_only", None) == (answer["mode"], answer["failure"])
     kept = json.loads((workspace(api) / "diagnostics" / "m-9.json").read_text("utf-8"))
     assert ("succeeded", answer["citations"]) == (kept["status"], [each["memoryId"] for each in kept["evidence"]])
@@ -128,6 +129,37 @@ def test_contexts_are_for_writers_of_an_orchestrator_and_every_bad_field_is_name
     answer = context(api, " ", purpose="fun", message="", more=1)
     assert 422 == answer.status_code
     assert {"content", "purpose", "message_id", "more"} == set(answer.get_json()["error"]["fields"])
+
+
+def test_a_message_that_repeats_a_decision_does_not_hide_it(api):
+    uid = work(api, decision="We decided on green tea.")["decision"]
+    # outputs have uids of their own, so equal words are another memory: one without a uid is counted instead
+    plain = api.post("/v1/memories", {"space": SPACE, "content": "Ship on Friday.", "type": "Decision"}).get_json()
+
+    answer = context(api, "Ship on Friday.").get_json()
+
+    assert "reinforced" == answer["written"]["outcome"]
+    assert plain["memory"]["uid"] in answer["citations"]
+    assert uid != plain["memory"]["uid"]
+
+
+def test_a_secret_that_an_investigation_asks_about_is_not_kept(api):
+    context(api, "password: hunter22hunter for the gateway", purpose="diagnostics", conversation=None)
+
+    assert "hunter22" not in (workspace(api) / "diagnostics" / "m-9.json").read_text("utf-8")
+
+
+def test_files_of_bulletins_and_investigations_are_forgotten_in_time(api):
+    context(api, message="m-1")
+    context(api, message="m-2", purpose="diagnostics")
+    api.house.clock.advance(days=31)
+    past = api.house.clock.now().timestamp() - 40 * 86_400
+    os.utime(workspace(api) / "bulletins" / "m-1.json", (past, past))
+
+    assert 1 == api.house.graphmem.runner.run("prune_traces", dry_run=True).counts["files_forgotten"]
+    assert 1 == api.house.graphmem.runner.run("prune_traces").counts["files_forgotten"]
+    assert not (workspace(api) / "bulletins" / "m-1.json").exists()
+    assert (workspace(api) / "diagnostics" / "m-2.json").exists()
 
 
 @pytest.mark.parametrize("inside", [True, False])

@@ -230,13 +230,15 @@ def test_what_is_no_plain_file_of_a_known_kind_is_rejected_and_kept(api, workspa
     assert [] == memories(api)
 
 
-def test_a_file_of_25_megabytes_is_not_too_large(api, workspace):
-    path = workspace.ingest / "edge.json"
-    path.write_bytes(b"[" + b" " * (25 * 1024 * 1024 - 2) + b"]")
+@pytest.mark.parametrize(
+    ("size", "code"), [(25 * 1024 * 1024, "invalid_json"), (25 * 1024 * 1024 + 1, "file_too_large")]
+)
+def test_a_file_of_25_megabytes_is_not_too_large(api, workspace, size, code):
+    (workspace.ingest / "edge.json").write_bytes(b"[" + b" " * (size - 2) + b"]")
 
     scan(api)
 
-    assert "invalid_json" == rejection(workspace.rejected, "edge.json")["error"]["code"]
+    assert code == rejection(workspace.rejected, "edge.json")["error"]["code"]
 
 
 def test_an_unreadable_file_is_rejected(api, workspace):
@@ -393,3 +395,136 @@ def test_the_job_takes_in_what_was_dropped_for_any_orchestrator(api, workspace):
 
 def the_space(api):
     return Space(tenant=api.house.caller.tenant, kind=SpaceKind.ORCHESTRATOR, owner="main")
+
+
+@pytest.mark.parametrize("filename", ["processed", "rejected", "/ingest", "/logs", "logs"])
+def test_an_upload_moves_no_folder_away(api, workspace, filename):
+    upload(api, "kept.txt")
+
+    answer = upload(api, filename)
+
+    assert (200, "rejected") == (answer.status_code, answer.get_json()["status"])
+    assert ["kept.txt", "kept.txt.processed.json"] == names(workspace.processed)
+    assert "We ship on Friday." == (workspace.rejected / answer.get_json()["file"]).read_text()
+    assert "processed" == upload(api, "later.txt", "Later.").get_json()["status"]
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"memories": [{"importance": ' + "9" * 5_000 + "}]}",
+        '{"\\ud800": 1}',
+        '{"memories": [{"memoryId": "\\ud800"}]}',
+        json.dumps({"memories": [a_memory("m", content="\ud800")]}),
+        json.dumps({"memories": [a_memory(), a_memory("d-2")], "edges": [an_edge(reason="\ud800")]}),
+        json.dumps({"memories": [a_memory(createdAt=1e300)]}),
+        json.dumps({"memories": [a_memory(confidence=float("nan"))]}),
+    ],
+)
+def test_a_hostile_file_is_rejected_and_holds_up_no_other(api, workspace, content):
+    (workspace.ingest / "bad.json").write_text(content)
+    (workspace.ingest / "good.txt").write_text("All is well.")
+
+    done = scan(api)
+
+    assert (1, 1) == (done["processed"], done["rejected"])
+    assert ["All is well."] == [memory["content"] for memory in memories(api)]
+
+
+def test_names_that_cannot_be_kept_are_rejected_under_others(api, workspace):
+    for name in (b"\xff.txt", b"n" * 240 + b".txt"):
+        (workspace.ingest / os.fsdecode(name)).write_text("Named oddly.")
+    (workspace.ingest / "good.txt").write_text("All is well.")
+
+    done = scan(api)
+
+    assert (1, 2) == (done["processed"], done["rejected"])
+    assert [] == names(workspace.ingest)
+    assert 422 == upload(api, "\udcff.txt").status_code
+
+
+def test_a_scan_leaves_alone_what_another_process_has_begun(api, workspace):
+    for number in range(70):  # more than are on their way together
+        (workspace.ingest / f"{number:02}.txt").write_text(f"File number {number}.")
+    calls = []
+
+    def another_fails(_):
+        calls.append(1)
+        if 2 == len(calls):
+            with patch("graphmem.gateway.gateway.Gateway.write", side_effect=StoreUnavailable()):
+                assert 503 == upload(api, "other.txt", "Of another process.").status_code
+
+    api.house.graphmem.ingest.scan(the_space(api), caller=api.house.caller, watch=another_fails)
+    scan(api)
+
+    assert 71 == len(memories(api))
+    assert 142 == len(names(workspace.processed))
+
+
+def test_what_the_store_refuses_without_a_reason_is_rejected_at_the_third_try(api, workspace):
+    (workspace.ingest / "bad.txt").write_text("Takes too long.")
+    outcomes = []
+    for _ in range(4):
+        with patch("graphmem.gateway.gateway.Gateway.write", side_effect=StoreUnavailable("The query took too long.")):
+            answer = api.post("/v1/ingest/scan", {"space": SPACE})
+            outcomes.append((answer.status_code, (answer.get_json().get("rejected"))))
+
+    assert [(503, None), (200, 0), (200, 0), (200, 1)] == outcomes
+    assert "took too long" in rejection(workspace.rejected, "bad.txt")["error"]["message"]
+    assert [] == scan(api)["manifests"]
+
+
+def test_another_version_of_a_long_document_is_taken_in_too(api):
+    paragraphs = [f"Paragraph {number} speaks of topic {number}. " * 20 for number in range(60)]
+    upload(api, "long.md", "\n\n".join(paragraphs))
+    paragraphs[30] = paragraphs[30].replace("topic 30", "topic thirty", 1)
+
+    manifest = upload(api, "long.md", "\n\n".join(paragraphs)).get_json()
+
+    assert "processed" == manifest["status"]
+    documents = [each for each in memories(api) if each["content"].startswith("long.md, a document of ")]
+    assert 2 == len(documents)
+
+
+def test_a_memory_that_is_not_active_can_be_brought_again(api):
+    for number in range(2):
+        content = {"memories": [a_memory("old", status="superseded", content=f"Old text {number}.")]}
+        assert "processed" == upload(api, f"{number}.json", json.dumps(content)).get_json()["status"]
+
+    memory = api.get(f"/v1/memories/old?space={SPACE}").get_json()
+    assert ("Old text 1.", "superseded") == (memory["content"], memory["status"])
+    active = json.dumps({"memories": [a_memory("old", content="Active again?")]})
+    assert "repository_error" == upload(api, "active.json", active).get_json()["error"]["code"]
+
+
+def test_a_file_of_edges_alone_is_known_again(api):
+    upload(api, "nodes.json", json.dumps({"memories": [a_memory(), a_memory("d-2")]}))
+    edges = json.dumps({"edges": [an_edge()]})
+
+    assert ["processed", "duplicate", "duplicate"] == [
+        upload(api, "edges.json", edges).get_json()["status"] for _ in range(3)
+    ]
+
+
+@pytest.mark.parametrize("space", ["user:main", "orchestrator:main/coach"])
+def test_only_an_orchestrator_itself_has_an_ingest_folder(api, workspace, space):
+    (workspace.ingest / "a.txt").write_text("For the orchestrator alone.")
+
+    assert 422 == api.post("/v1/ingest/scan", {"space": space}).status_code
+    run = api.post("/v1/jobs/ingest/runs", {"space": space}).get_json()["run"]
+
+    assert "failed" == run["status"]
+    assert ["a.txt"] == names(workspace.ingest)
+    assert 0 == api.get(f"/v1/memories?space={space}").get_json()["total"]
+
+
+def test_a_long_name_has_a_folder_too_and_the_job_finds_it(api):
+    space = "orchestrator:" + "\u540d" * 128
+    assert "processed" == upload(api, space=space).get_json()["status"]
+    folder = next(
+        path for path in (api.house.graphmem.settings.server.data_dir / "tenants").glob("*/orchestrators/*/memory")
+    )
+    (folder / "ingest" / "more.txt").write_text("More.")
+
+    assert 1 == api.house.graphmem.runner.run("ingest").counts["processed"]
+    assert 2 == api.get(f"/v1/memories?space={space}").get_json()["total"]

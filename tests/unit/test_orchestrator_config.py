@@ -47,7 +47,10 @@ def test_the_defaults_are_those_of_002():
         ("retrieval.top_n", 1),
         ("retrieval.top_n", 200),
         ("retrieval.rrf_k", 1),
+        ("retrieval.rrf_k", 1_000_000),
+        ("worker_interval_seconds", 86_400),
         ("ingest.max_file_size_mb", 1),
+        ("ingest.max_file_size_mb", 1_024),
         ("scope.cross_orchestrator", False),
     ],
 )
@@ -72,6 +75,9 @@ def test_values_within_the_bounds_are_taken(key, value):
         ("retrieval.top_n", 20.0),
         ("retrieval.top_n", True),
         ("retrieval.rrf_k", 0),
+        ("retrieval.rrf_k", 1_000_001),
+        ("worker_interval_seconds", 86_401),
+        ("ingest.max_file_size_mb", 1_025),
         ("ingest.max_file_size_mb", 0),
         ("scope.cross_orchestrator", True),
     ],
@@ -95,6 +101,38 @@ def test_all_problems_are_told_at_once_with_their_place(tmp_path):
         "memory.retrieval.top_n (GRAPHMEM__MEMORY__RETRIEVAL__TOP_N): Must be an integer.",
     ):
         assert place in caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("[memory.foo]", "memory.foo"),
+        ("[orchestrators.x.memry]", "orchestrators.x.memry"),
+        ("[memory.retrieval]", None),
+        ("[orchestrators.x]", None),
+        ("[orchestrators.x.memory]", None),
+        ("[orchestrators.x.memory.retrieval]", None),
+    ],
+)
+def test_an_empty_table_of_an_unknown_name_is_told_too(tmp_path, text, place):
+    file = tmp_path / "graphmem.toml"
+    file.write_text(text)
+
+    if place is None:
+        assert {} == load_settings({"GRAPHMEM_CONFIG": str(file)}).orchestrators
+        return
+    with pytest.raises(SettingsError, match=place):
+        load_settings({"GRAPHMEM_CONFIG": str(file)})
+
+
+def test_an_orchestrator_of_another_tenant_is_named_with_it():
+    own = {"main": {"retrieval.top_n": 5}, "acme/main": {"retrieval.top_n": 6}}
+    configuration = Configuration(orchestrators=own)
+    acme = Space(tenant="acme", kind=SpaceKind.ORCHESTRATOR, owner="main")
+
+    assert [5, 6] == [
+        combined(configuration.layers_of(space)).values["memory.retrieval.top_n"] for space in (MAIN, acme)
+    ]
 
 
 def test_an_interval_belongs_to_the_whole_service():
