@@ -130,6 +130,11 @@ class Gateway:
         prepared = self._preparation.embed(prepared) if with_vectors else prepared.without_vectors()
         return self._store(prepared, caller, atomic=atomic, edges=edges, idempotency=idempotency)
 
+    def refusals(self, requests: Sequence[WriteRequest], *, caller: Caller) -> tuple[GraphmemError, ...]:
+        """What a write would refuse without asking the store: rights, values and screening."""
+        refused = self._preparation.check(requests, caller).refused
+        return tuple(result.error for result in refused if result.error)
+
     def correct(
         self, request: WriteRequest, *, caller: Caller, expected_version: int | None = None
     ) -> tuple[WriteResult, str]:

@@ -30,8 +30,17 @@ from graphmem.adapters.drop_folder import (
     write_json,
 )
 from graphmem.adapters.workspaces import Workspace, Workspaces
-from graphmem.errors import Conflict, Forbidden, GraphmemError, IngestDisabled, PolicyRefused, StoreUnavailable
+from graphmem.errors import (
+    Conflict,
+    Forbidden,
+    GraphmemError,
+    IngestDisabled,
+    InvalidInput,
+    PolicyRefused,
+    StoreUnavailable,
+)
 from graphmem.gateway.claims import source_claim
+from graphmem.gateway.edges import EdgeRequest
 from graphmem.gateway.gateway import Gateway
 from graphmem.intake.file_checks import check_file, check_upload_name, rejected_name
 from graphmem.intake.file_forms import Extracted, SourceFile, extract
@@ -46,9 +55,10 @@ from graphmem.intake.manifests import (
 )
 from graphmem.intake.taking import TakenFile, TakingNote
 from graphmem.model.caller import Caller, Role
+from graphmem.model.memory import memory_key
 from graphmem.model.policy import MemoryConfig
 from graphmem.model.space import Space
-from graphmem.model.writing import WriteReport
+from graphmem.model.writing import WriteReport, WriteRequest
 from graphmem.ports import Events
 from graphmem.store.memories import Memories
 from graphmem.store.spaces import SpacePolicies
@@ -60,6 +70,7 @@ _BATCH_FILES, _BATCH_BYTES = 64, 8 * 1024 * 1024  # that are on their way togeth
 _SLICE = 16  # files that share a transaction, while the next ones are embedded
 _EMBEDDED_AT_ONCE = 64  # memories of one file; a larger one gets its vectors from the job
 _TRIES_MAX = 3
+_WHOLE_CHARS, _PART_CHARS = 4_000_000, 1_000_000  # of one file that is written whole, of a part of a larger one
 _LOCK_SECONDS = 30.0
 
 
@@ -309,6 +320,9 @@ class Ingest:
         assert taken.extracted is not None  # noqa: S101 - only such files come here
         memories, edges = taken.extracted.memories, taken.extracted.edges
         try:
+            if sum(len(memory.content) for memory in memories) > _WHOLE_CHARS:
+                self._write_in_parts(taken, memories, edges, caller)
+                return
             report = self._gateway.write(
                 memories, edges=edges, caller=caller, atomic=True, with_vectors=len(memories) <= _EMBEDDED_AT_ONCE
             )
@@ -326,6 +340,45 @@ class Ingest:
         taken.memories, taken.edges = len(memories), len(edges)
         if refusal := _first_error(report):
             taken.problem = _refused(refusal)
+
+    def _write_in_parts(
+        self, taken: TakenFile, memories: Sequence[WriteRequest], edges: Sequence[EdgeRequest], caller: Caller
+    ) -> None:
+        """Write a file that is too large for one transaction: checked whole first, then part by part, edges last.
+
+        What a restart interrupts goes on where it was, because each memory has a source key of its own.
+        """
+        refused = self._gateway.refusals(memories, caller=caller)
+        if error := next(iter(refused), None) or self._missing_end(memories, edges):
+            taken.problem = _refused(error)
+            return
+        written = 0
+        for part in (*_parts(memories), ()):
+            own_edges = () if part else edges
+            report = self._gateway.write(part, edges=own_edges, caller=caller, atomic=True, with_vectors=False)
+            if error := _first_error(report):
+                message = f"{_refused(error)} ({written:,} of {len(memories):,} memories were stored before)"
+                taken.problem = RejectedError(RejectionCode.REPOSITORY_ERROR, message)
+                return
+            written += len(part)
+        taken.memories, taken.edges = written, len(edges)
+
+    def _missing_end(self, memories: Sequence[WriteRequest], edges: Sequence[EdgeRequest]) -> InvalidInput | None:
+        """Why an edge cannot be drawn once the memories are there."""
+        own = {memory.uid or memory.proposed_uid for memory in memories}
+        ends = {
+            f"edges.{index}.{field}": (memory_key(edge.space, uid), uid)
+            for index, edge in enumerate(edges)
+            for field, uid in (("from", edge.from_uid), ("to", edge.to_uid))
+            if uid not in own
+        }
+        known = self._memories.by_key({key for key, _ in ends.values()}) if ends else {}
+        missing = {
+            path: ["There is no memory of that uid in this space."]
+            for path, (key, _) in ends.items()
+            if key not in known
+        }
+        return InvalidInput(missing) if missing else None
 
     def _concluded(self, space: Space, workspace: Workspace, taken: TakenFile) -> list[Manifest]:
         """Leave the manifest of a file, and an event."""
@@ -390,6 +443,20 @@ def _batches(paths: Sequence[Path]) -> Iterator[list[Path]]:
         size += own
     if batch:
         yield batch
+
+
+def _parts(memories: Sequence[WriteRequest]) -> Iterator[list[WriteRequest]]:
+    """Memories in parts that one transaction can take."""
+    part: list[WriteRequest] = []
+    chars = 0
+    for memory in memories:
+        if part and chars + len(memory.content) > _PART_CHARS:
+            yield part
+            part, chars = [], 0
+        part.append(memory)
+        chars += len(memory.content)
+    if part:
+        yield part
 
 
 def _is_single(extracted: Extracted) -> bool:

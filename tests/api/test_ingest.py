@@ -12,6 +12,7 @@ import pytest
 
 from graphmem.adapters.workspaces import Workspaces
 from graphmem.errors import StoreUnavailable
+from graphmem.gateway.gateway import Gateway
 from graphmem.model.caller import Role
 from graphmem.model.space import Space, SpaceKind
 from graphmem.store.connection import Connection
@@ -528,3 +529,56 @@ def test_a_long_name_has_a_folder_too_and_the_job_finds_it(api):
 
     assert 1 == api.house.graphmem.runner.run("ingest").counts["processed"]
     assert 2 == api.get(f"/v1/memories?space={space}").get_json()["total"]
+
+
+@pytest.fixture
+def small_parts():
+    """What counts as large: a few characters."""
+    with patch("graphmem.intake.files._WHOLE_CHARS", 20), patch("graphmem.intake.files._PART_CHARS", 20):
+        yield
+
+
+def large(edges=()):
+    found = [a_memory(f"d-{number}", content=f"Decision number {number}.") for number in range(4)]
+    return json.dumps({"memories": found, "edges": list(edges)})
+
+
+def test_a_large_file_is_written_in_parts(api, small_parts):
+    manifest = upload(api, "large.json", large([an_edge(from_uid="d-0", to_uid="d-3")])).get_json()
+
+    assert ("processed", 4, 1) == (manifest["status"], manifest["memoriesWritten"], manifest["edgesWritten"])
+    assert 4 == len(memories(api))
+    assert 1 == api.get(f"/v1/edges?space={SPACE}").get_json()["total"]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (large([an_edge(from_uid="d-0", to_uid="gone")]), "edges.0.to"),
+        (large().replace("Decision number 3.", "password: hunter22hunter"), "secret"),
+        (large().replace('"importance": 80', '"importance": 101'), "ImportanceOutOfRange"),
+    ],
+)
+def test_a_large_file_is_checked_whole_before_its_first_part_is_written(api, small_parts, content, said):
+    answer = upload(api, "large.json", content).get_json()
+
+    assert ("rejected", "repository_error") == (answer["status"], answer["error"]["code"])
+    assert said in answer["error"]["message"]
+    assert [] == memories(api)
+
+
+def test_a_large_file_goes_on_where_a_restart_interrupted_it(api, small_parts):
+    write, calls = Gateway.write, []
+
+    def interrupted(*arguments, **options):
+        calls.append(1)
+        if 3 == len(calls):
+            raise KeyboardInterrupt
+        return write(*arguments, **options)
+
+    with patch.object(Gateway, "write", interrupted), pytest.raises(KeyboardInterrupt):
+        api.house.graphmem.ingest.upload(the_space(api), "large.json", large(), caller=api.house.caller)
+    assert 2 == len(memories(api))
+
+    assert ["processed"] == [manifest["status"] for manifest in scan(api)["manifests"]]
+    assert 4 == len(memories(api))
