@@ -1,4 +1,4 @@
-"""The command line: ``graphmem up | serve | jobs | schema | doctor | keys | demo | add | recall``."""
+"""The command line: ``graphmem up | serve | jobs | schema | doctor | keys | demo | add | recall | export | import``."""
 
 import json
 import os
@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import wraps
-from typing import Any
+from typing import Any, TextIO
 
 import click
 from rich.console import Console
@@ -16,10 +16,11 @@ from rich.table import Table
 from graphmem import __version__
 from graphmem.bootstrap import Graphmem, admin_key, build, connect, database, embedder_of
 from graphmem.errors import GraphmemError, InvalidInput
+from graphmem.intake.transferring import Imported, export_lines, import_lines
 from graphmem.logs import set_up_logs
 from graphmem.model.caller import Caller, Role, is_pattern
 from graphmem.model.job import Run, RunStatus
-from graphmem.model.space import FIRST_TENANT, is_tenant_name, parse_space
+from graphmem.model.space import FIRST_TENANT, Space, is_tenant_name, parse_space
 from graphmem.model.writing import WriteRequest
 from graphmem.recall.request import RankerName, RecallRequest
 from graphmem.settings import Settings, load_settings
@@ -157,8 +158,12 @@ def _service_for(job: str, settings: Settings, connection: Connection) -> Graphm
 
 
 def _space_key(name: str | None, tenant: str) -> str:
+    return _space(name, tenant).key if name is not None else ""
+
+
+def _space(name: str, tenant: str) -> Space:
     try:
-        return parse_space(name, tenant=tenant).key if name is not None else ""
+        return parse_space(name, tenant=tenant)
     except ValueError as error:
         raise InvalidInput({"space": [str(error)]}) from error
 
@@ -307,6 +312,45 @@ def recall(settings: Settings, space: str, query: str, limit: int, ranker: str |
     _show(
         [{"score": item.score, "uid": item.memory.uid, "content": item.memory.content} for item in bundle.items], output
     )
+
+
+@cli.command("export")
+@click.argument("space")
+@click.option("--tenant", default=FIRST_TENANT, show_default=True, help="Whose space it is.")
+@click.option("-f", "--file", type=click.File("w", encoding="utf-8"), default="-", help="Where to; - is the output.")
+@click.pass_obj
+@_logged
+def export_space(settings: Settings, space: str, tenant: str, file: TextIO) -> None:
+    """Write the memories and edges of a space as JSON lines."""
+    named = _space(space, tenant)
+    with database(settings) as connection, closing(_checked_service(settings, connection)) as graphmem:
+        file.writelines(export_lines(graphmem.memories, graphmem.edges, named))
+
+
+@cli.command("import")
+@click.argument("space")
+@click.argument("file", type=click.File("r", encoding="utf-8"))
+@click.option("--tenant", default=FIRST_TENANT, show_default=True, help="Whose space it is.")
+@_OUTPUT
+@click.pass_obj
+@_logged
+def import_space(settings: Settings, space: str, file: TextIO, tenant: str, output: str) -> None:
+    """Write JSON lines, as export gives them, into a space; - reads standard input. Again changes nothing."""
+    named = _space(space, tenant)
+    caller = Caller(key_id="cli", tenant=tenant, role=Role.ADMIN, spaces=("*",))
+    done = Imported()
+    with (
+        database(settings) as connection,
+        closing(_checked_service(settings, connection)) as graphmem,
+        Console(stderr=True).status("importing …") as waiting,
+    ):
+        for done in import_lines(graphmem.gateway, file, named, caller=caller):
+            waiting.update("importing … " + ", ".join(f"{what} {number:,}" for what, number in done.counts.items()))
+    for problem in done.problems:
+        click.echo(problem, err=True)
+    _show([dict(done.counts)], output)
+    if done.problems:
+        sys.exit(1)
 
 
 @cli.command()

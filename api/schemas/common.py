@@ -10,6 +10,11 @@ from graphmem.model.entity import EntityRef
 from graphmem.text.normalise import is_storable
 
 
+def invalid_as(kind: str, failure: str) -> dict[str, str | list[Any] | dict[Any, Any]]:
+    """The messages of a field of a kind, with the name that 002 gives the failure."""
+    return {"invalid": f"Must be {kind} ({failure})."}
+
+
 def unknown_as(failure: str) -> dict[str, str | list[Any] | dict[Any, Any]]:
     """The messages of a field that takes one of some names, with the name that 002 gives the failure."""
     return {"unknown": f"Must be one of: {{choices}} ({failure})."}
@@ -82,12 +87,12 @@ class VectorField(fields.Field[tuple[float, ...]]):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> tuple[float, ...]:  # noqa: ANN401, ARG002
         if not isinstance(value, list) or not {type(number) for number in value} <= {int, float}:
-            message = "Must be a list of numbers."
+            message = "Must be a list of numbers (InvalidEmbedding)."
             raise ValidationError(message)
         try:
             return tuple(map(float, value))
         except OverflowError as error:
-            message = "Must be finite numbers."
+            message = "Must be finite numbers (InvalidEmbedding)."
             raise ValidationError(message) from error
 
 

@@ -4,7 +4,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate
 
-from api.schemas.common import Number, RequestSchema, Text, iso
+from api.schemas.common import Number, RequestSchema, Text, invalid_as, iso
 from api.schemas.memories import EntityAnswer, MemoryAnswer
 from graphmem.gateway.validation import UID_FORM, is_uid
 from graphmem.model.edge import Edge, EdgeType, LineageType, edge_type
@@ -38,7 +38,9 @@ class EdgeBody(RequestSchema):
     to_uid = fields.String(required=True, data_key="to", validate=check_uid)
     type = EdgeTypeField(required=True, metadata={"enum": list(EdgeType), "example": "RELATED_TO"})
     weight = Number(
-        load_default=1.0, validate=validate.Range(0, 1, error="Must be a number from 0 to 1 (EdgeWeightOutOfRange).")
+        error_messages=invalid_as("a number", "InvalidEdgeWeight"),
+        load_default=1.0,
+        validate=validate.Range(0, 1, error="Must be a number from 0 to 1 (EdgeWeightOutOfRange)."),
     )
     reason = Text(load_default=None, allow_none=True, validate=validate.Length(1, 500))
     link_type = Text(load_default=None, allow_none=True, validate=validate.Length(1, 64))

@@ -5,7 +5,17 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, pre_load, validate, validates_schema
 
-from api.schemas.common import EntityField, Number, RequestSchema, Text, UtcDateTime, VectorField, iso, unknown_as
+from api.schemas.common import (
+    EntityField,
+    Number,
+    RequestSchema,
+    Text,
+    UtcDateTime,
+    VectorField,
+    invalid_as,
+    iso,
+    unknown_as,
+)
 from graphmem.gateway.validation import problems
 from graphmem.model.memory import Authority, Memory, MemoryType, Status
 from graphmem.model.policy import WritePolicy
@@ -43,8 +53,14 @@ class MemoryRequest(RequestSchema):
     summary = fields.String()
     actor = fields.String()
     context = fields.String()
-    importance = fields.Integer(strict=True, metadata={"minimum": 0, "maximum": 100})
-    confidence = Number(metadata={"minimum": 0, "maximum": 1})
+    importance = fields.Integer(
+        strict=True,
+        metadata={"minimum": 0, "maximum": 100},
+        error_messages=invalid_as("an integer", "InvalidImportance"),
+    )
+    confidence = Number(
+        metadata={"minimum": 0, "maximum": 1}, error_messages=invalid_as("a number", "InvalidConfidence")
+    )
     entities = fields.List(EntityField(metadata={"example": "person:ada"}))
     logical_key = fields.String()
     on_same_key = fields.Enum(OnSameKey, by_value=True)
@@ -95,8 +111,14 @@ class PatchRequest(RequestSchema):
     content = fields.String()
     summary = fields.String(allow_none=True)
     type = fields.Enum(MemoryType, by_value=True, error_messages=unknown_as("InvalidNodeType"))
-    importance = fields.Integer(strict=True, metadata={"minimum": 0, "maximum": 100})
-    confidence = Number(metadata={"minimum": 0, "maximum": 1})
+    importance = fields.Integer(
+        strict=True,
+        metadata={"minimum": 0, "maximum": 100},
+        error_messages=invalid_as("an integer", "InvalidImportance"),
+    )
+    confidence = Number(
+        metadata={"minimum": 0, "maximum": 1}, error_messages=invalid_as("a number", "InvalidConfidence")
+    )
     entities = fields.List(EntityField(metadata={"example": "person:ada"}), allow_none=True)
     occurred_at = UtcDateTime(allow_none=True)
     valid_from = UtcDateTime(allow_none=True)

@@ -202,7 +202,7 @@ def _create(draft: Draft, item: Item, policy: Policy, *, instead_of: Memory | No
         status_reason=None if request.status is Status.ACTIVE else _IMPORTED,
         status_at=None if request.status is Status.ACTIVE else draft.now,
         embedded=item.has_vectors,
-        claims_content=request.dedupe is Dedupe.CONTENT and not request.uid,
+        claims_content=_claims_content(request),
         **kept | {"expires_at": request.expires_at or _doubtful_until(request, draft.now, policy.write)},
     )
     draft.create(memory, behind=item.key_of(request.after) if request.after else None, instead_of=instead_of)
@@ -366,9 +366,16 @@ def _claims_of(item: Item) -> set[str]:
         claims.add(source_claim(item.space, request.source.key))
     if request.logical_key:
         claims.add(logical_claim(item.space, request.logical_key))
-    if item.is_correction or (request.dedupe is Dedupe.CONTENT and not request.uid):
+    if item.is_correction or _claims_content(request):
         claims.add(item.content_claim)
     return claims
+
+
+def _claims_content(request: WriteRequest) -> bool:
+    """Whether equal content reinforces what the request writes."""
+    if request.claims_content is not None:
+        return request.claims_content
+    return request.dedupe is Dedupe.CONTENT and not request.uid
 
 
 def _united(draft: Draft, item: Item, known: Sequence[EntityRef], policy: Policy) -> tuple[EntityRef, ...]:

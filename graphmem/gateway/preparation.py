@@ -134,9 +134,15 @@ class Preparation:
         if vector is None:
             return {}
         if len(vector) != self.embedder.dimensions:
-            return {"embedding": [f"Must have {self.embedder.dimensions} numbers, has {len(vector)}."]}
+            return {
+                "embedding": [f"Must have {self.embedder.dimensions} numbers, has {len(vector)} (InvalidEmbedding)."]
+            }
         length = math.hypot(*vector)  # nan or infinite when a number is, 0 when all are
-        return {} if math.isfinite(length) and length > 0 else {"embedding": ["Must be finite numbers, not all zero."]}
+        return (
+            {}
+            if math.isfinite(length) and length > 0
+            else {"embedding": ["Must be finite numbers, not all zero (InvalidEmbedding)."]}
+        )
 
 
 def _keys(names: Sequence[str], caller: Caller) -> tuple[str, ...]:

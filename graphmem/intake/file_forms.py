@@ -262,7 +262,9 @@ def _from_json(file: SourceFile, space: Space) -> Extracted:
 
 def _check_memory(path: str, memory: Mapping[str, Any], space: Space) -> None:
     if memory["orchestrator_id"] not in {None, space.owner}:
-        message = f"{path}.orchestratorId: OrchestratorScopeMismatch, expected {space.owner}."
+        message = (
+            f"{path}.orchestratorId: OrchestratorScopeMismatch, expected {space.owner}, is {memory['orchestrator_id']}."
+        )
         raise RejectedError(RejectionCode.SCOPE_MISMATCH, message)
     if not memory["content"].strip():
         raise RejectedError(RejectionCode.EMPTY_CONTENT, f"{path}.content: MissingField, it is blank.")

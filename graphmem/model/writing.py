@@ -44,6 +44,7 @@ class WriteRequest:
     ``given`` names the fields that the caller set: a revision changes only those, so an update never loses
     what it does not speak of. What another system kept brings its own ``status`` and times of recording along.
     ``proposed_uid`` is what a new memory is called; unlike ``uid`` it says nothing of which memory is meant.
+    ``claims_content`` says whether equal content reinforces it; None: where it has no uid of its own.
     """
 
     space: str
@@ -76,6 +77,7 @@ class WriteRequest:
     metadata: Mapping[str, object] = field(default_factory=dict)
     embedding: tuple[float, ...] | None = None
     proposed_uid: str | None = None
+    claims_content: bool | None = None
     status: Status = Status.ACTIVE
     created_at: datetime | None = None
     updated_at: datetime | None = None

@@ -1,0 +1,162 @@
+"""Transfer: the memories and edges of a space as JSON lines, and back. Pure.
+
+One line holds ``{"memory": {…}}`` or ``{"edge": {…}}``, memories first. What a line says of a memory is what
+``GET /v1/memories/{uid}`` says, without what the service counts and makes itself.
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from marshmallow import RAISE, Schema, ValidationError, fields
+
+from graphmem.errors import InvalidInput
+from graphmem.gateway.edges import EdgeRequest
+from graphmem.model.edge import Edge, EdgeType
+from graphmem.model.entity import EntityRef
+from graphmem.model.memory import Authority, Memory, MemoryType, Status
+from graphmem.model.source import CapturedBy, Source, SourceType
+from graphmem.model.space import Space
+from graphmem.model.writing import Dedupe, WriteRequest
+
+_TEXTS = ("uid", "content", "summary", "actor", "context", "logical_key")
+_TIMES = ("occurred_at", "valid_from", "valid_until", "expires_at", "created_at", "updated_at")
+
+
+def exported_memory(memory: Memory) -> dict[str, Any]:
+    """A memory as its line says it; a context that the service built is left to be built anew."""
+    source = memory.source
+    values: dict[str, Any] = {name: getattr(memory, name) for name in _TEXTS}
+    values |= {name: _iso(getattr(memory, name)) for name in _TIMES}
+    return values | {
+        "context": None if memory.context_built else memory.context,
+        "type": memory.type.value,
+        "importance": memory.importance,
+        "confidence": memory.confidence,
+        "status": memory.status.value,
+        "claims_content": memory.claims_content,
+        "authority": memory.authority.value,
+        "pinned": memory.pinned,
+        "tags": list(memory.tags),
+        "metadata": dict(memory.metadata),
+        "entities": [{"key": ref.key, "label": ref.label} for ref in memory.entities],
+        "source": {name: getattr(source, name) for name in source.__slots__},
+    }
+
+
+def exported_edge(edge: Edge) -> dict[str, Any]:
+    """An edge as its line says it."""
+    return {
+        "uid": edge.uid,
+        "from": edge.from_uid,
+        "to": edge.to_uid,
+        "type": edge.type.value,
+        "weight": edge.weight,
+        "reason": edge.reason,
+        "link_type": edge.link_type,
+        "created_at": _iso(edge.created_at),
+    }
+
+
+class _Line(Schema):
+    class Meta:
+        unknown = RAISE
+
+
+class _SourceLine(_Line):
+    type = fields.Enum(SourceType, by_value=True)
+    path = fields.String(allow_none=True)
+    conversation_id = fields.String(allow_none=True)
+    workflow_run_id = fields.String(allow_none=True)
+    step_id = fields.String(allow_none=True)
+    captured_by = fields.Enum(CapturedBy, by_value=True)
+    key = fields.String(allow_none=True)
+
+
+class _EntityLine(_Line):
+    key = fields.String(required=True)
+    label = fields.String(allow_none=True, load_default=None)
+
+
+class _MemoryLine(_Line):
+    uid = fields.String(required=True)
+    content = fields.String(required=True)
+    summary = fields.String()
+    actor = fields.String(allow_none=True)
+    context = fields.String(allow_none=True)
+    logical_key = fields.String(allow_none=True)
+    type = fields.Enum(MemoryType, by_value=True)
+    importance = fields.Integer(strict=True)
+    confidence = fields.Float()
+    status = fields.Enum(Status, by_value=True)
+    authority = fields.Enum(Authority, by_value=True)
+    pinned = fields.Boolean()
+    claims_content = fields.Boolean()
+    tags = fields.List(fields.String())
+    metadata = fields.Dict(keys=fields.String())
+    entities = fields.List(fields.Nested(_EntityLine))
+    source = fields.Nested(_SourceLine)
+    occurred_at = fields.AwareDateTime(allow_none=True)
+    valid_from = fields.AwareDateTime(allow_none=True)
+    valid_until = fields.AwareDateTime(allow_none=True)
+    expires_at = fields.AwareDateTime(allow_none=True)
+    created_at = fields.AwareDateTime(allow_none=True)
+    updated_at = fields.AwareDateTime(allow_none=True)
+
+
+class _EdgeLine(_Line):
+    uid = fields.String()
+    from_uid = fields.String(required=True, data_key="from")
+    to_uid = fields.String(required=True, data_key="to")
+    type = fields.Enum(EdgeType, by_value=True, required=True)
+    weight = fields.Float()
+    reason = fields.String(allow_none=True)
+    link_type = fields.String(allow_none=True)
+    created_at = fields.AwareDateTime(allow_none=True)
+
+
+class _AnyLine(_Line):
+    memory = fields.Nested(_MemoryLine)
+    edge = fields.Nested(_EdgeLine)
+
+
+def imported(line: Any, space: Space) -> WriteRequest | EdgeRequest:  # noqa: ANN401 - any JSON
+    """What a line asks to be written into a space; its uid says which memory it is.
+
+    Raises:
+        InvalidInput: it is not in that form.
+    """
+    try:
+        loaded = _AnyLine().load(line)
+    except ValidationError as error:
+        raise InvalidInput(_flat(error.messages_dict)) from error
+    if edge := loaded.get("edge"):
+        return EdgeRequest(space=space, **edge)
+    if values := loaded.get("memory"):
+        return _request(values, space)
+    raise InvalidInput({"line": ["Must hold a memory or an edge."]})
+
+
+def _request(loaded: Mapping[str, Any], space: Space) -> WriteRequest:
+    values = {name: value for name, value in loaded.items() if value is not None}
+    values |= {name: values[name].astimezone(UTC) for name in _TIMES if name in values}
+    if "source" in values:
+        values["source"] = Source(**values["source"])
+    if "entities" in values:
+        values["entities"] = tuple(EntityRef(**ref) for ref in values["entities"])
+    if "tags" in values:
+        values["tags"] = tuple(values["tags"])
+    values |= {"space": space.name, "dedupe": Dedupe.NONE}
+    return WriteRequest(**values, given=frozenset(values) - {"created_at", "updated_at"})
+
+
+def _flat(messages: Mapping[Any, Any], prefix: str = "") -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for name, inner in messages.items():
+        path = f"{prefix}.{name}".strip(".")
+        found |= _flat(inner, path) if isinstance(inner, Mapping) else {path: [str(text) for text in inner]}
+    return found
+
+
+def _iso(moment: datetime | None) -> str | None:
+    return moment.isoformat().replace("+00:00", "Z") if moment else None

@@ -1,0 +1,101 @@
+"""Export and import: a space as lines, and the same space again elsewhere."""
+
+import json
+
+import pytest
+from builders import a_request
+
+from graphmem.gateway.edges import EdgeRequest
+from graphmem.intake.transferring import export_lines, import_lines
+from graphmem.model.caller import Caller, Role
+from graphmem.model.edge import EdgeType
+from graphmem.model.source import Source
+from graphmem.model.space import Space, SpaceKind
+
+ADA_AGAIN = "user:again"
+
+
+def the_space(house, name="ada"):
+    return Space(tenant=house.caller.tenant, kind=SpaceKind.USER, owner=name)
+
+
+def lines_of(house, name="ada"):
+    return list(export_lines(house.graphmem.memories, house.graphmem.edges, the_space(house, name)))
+
+
+def bring(house, lines, name="again"):
+    *_, done = [None, *import_lines(house.graphmem.gateway, lines, the_space(house, name), caller=house.caller)]
+    return dict(done.counts), done.problems
+
+
+def a_history(house):
+    for number in range(3):
+        house.write(a_request(f"Turn {number} is about tea.", source=Source(conversation_id="c-1")))
+        house.clock.advance(minutes=1)
+    house.write(a_request("Ada lives in Rome.", uid="rome", tags=("home",), metadata={"n": 1}, pinned=True))
+    house.write(a_request("Ada lives in Bonn.", uid="bonn", updates=("rome",), importance=80))
+    edge = EdgeRequest(
+        space=the_space(house), from_uid="bonn", to_uid="rome", type=EdgeType.RELATED_TO, weight=0.3, reason="cities"
+    )
+    house.graphmem.gateway.draw_edge(edge, caller=house.caller)
+
+
+def test_a_space_that_is_exported_and_imported_is_the_same_space(house):
+    a_history(house)
+    lines = lines_of(house)
+
+    counts, problems = bring(house, lines)
+
+    assert ({"created": 5, "edges": 2}, []) == (counts, problems)
+    assert sorted(lines) == sorted(lines_of(house, "again"))
+    assert house.contents("Where does Ada live?", ADA_AGAIN)[0] == "Ada lives in Bonn."
+    turns = house.rows(
+        "MATCH (a:Memory)-[:NEXT]->(b:Memory) WHERE a.space = $tenant + 'user:again'"
+        " RETURN a.content, b.content ORDER BY a.content"
+    )
+    assert [(f"Turn {n} is about tea.", f"Turn {n + 1} is about tea.") for n in range(2)] == turns
+
+
+def test_importing_again_changes_nothing_and_content_is_still_known(house):
+    a_history(house)
+    lines = lines_of(house)
+    bring(house, lines)
+
+    assert {"unchanged": 5, "edges": 2} == bring(house, lines)[0]
+    again = house.write(a_request("Turn 0 is about tea.", space=ADA_AGAIN))
+    assert "reinforced" == again.results[0].outcome.value
+
+
+def test_a_bad_line_is_named_by_its_number_and_takes_no_other_with_it(house):
+    good = json.dumps({"memory": {"uid": "a", "content": "Tea."}})
+    bad = [
+        "{",
+        "[]",
+        json.dumps({"memory": {"uid": "b"}}),
+        json.dumps({"memory": {"uid": "b", "content": "x", "more": 1}}),
+        json.dumps({"memory": {"uid": "b", "content": "x", "importance": 101}}),
+        json.dumps({"edge": {"from": "a", "to": "gone", "type": "RELATED_TO"}}),
+        json.dumps({}),
+    ]
+
+    counts, problems = bring(house, [good, *bad, "\n", json.dumps({"memory": {"uid": "c", "content": "Coffee."}})])
+
+    assert {"created": 2, "failed": len(bad)} == counts
+    assert [f"line {number}:" for number in range(2, 9)] == sorted(problem[:7] for problem in problems)
+
+
+def test_an_import_needs_a_key_for_the_space(house):
+    stranger = Caller(key_id="x", tenant=house.caller.tenant, role=Role.WRITER, spaces=("user:other",))
+    line = json.dumps({"memory": {"uid": "a", "content": "Tea."}})
+
+    *_, done = import_lines(house.graphmem.gateway, [line], the_space(house, "again"), caller=stranger)
+
+    assert {"failed": 1} == dict(done.counts)
+
+
+@pytest.mark.parametrize("count", [199, 200, 201])
+def test_pages_and_batches_lose_nothing(house, count):
+    lines = [json.dumps({"memory": {"uid": f"m-{n}", "content": f"Memory number {n}."}}) for n in range(count)]
+    bring(house, lines, "many")
+
+    assert count == len(lines_of(house, "many"))
