@@ -85,7 +85,7 @@ def create_app(graphmem: Graphmem, gate: Gate | None = None) -> Flask:
     )
     app.extensions["graphmem"] = graphmem
     app.extensions["graphmem_gate"] = gate or Gate()
-    observe_requests(app, graphmem.runner)
+    observe_requests(app)
     app.before_request(_require_json)
     register_error_handlers(app)
     api = GraphmemApi(app)

@@ -1,6 +1,7 @@
 """Authentication: who is calling, by Authorization: Bearer or X-API-Key."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import wraps
 from ipaddress import ip_address
 from typing import ParamSpec, TypeVar
@@ -8,7 +9,7 @@ from typing import ParamSpec, TypeVar
 from flask import g, request
 
 from api.service import gate, service
-from graphmem.errors import Forbidden, Unauthenticated
+from graphmem.errors import Forbidden, StoreUnavailable, Unauthenticated
 from graphmem.model.caller import Caller, Role
 from graphmem.model.space import FIRST_TENANT
 
@@ -47,7 +48,8 @@ def authenticate(*, while_away: bool = False) -> Caller:
         Unauthenticated: there is no key, or it is unknown or revoked.
         StoreUnavailable, SchemaMismatch: the service is not ready.
     """
-    if not while_away:
+    is_closed = gate().reason is not None
+    if is_closed and not (while_away and isinstance(gate().reason, StoreUnavailable)):
         gate().check()
     if not service().settings.server.auth:
         return _ANYONE
@@ -56,7 +58,7 @@ def authenticate(*, while_away: bool = False) -> Caller:
     caller = service().keys.find(secret, while_away=while_away) if secret else None
     if caller is None:
         raise Unauthenticated
-    return caller
+    return replace(caller, is_remembered=True) if is_closed else caller
 
 
 def is_loopback() -> bool:

@@ -11,7 +11,6 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from uuid6 import uuid7
 
 from graphmem.errors import StoreUnavailable
-from graphmem.upkeep.runs import JobRunner
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 _BUCKETS = (0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 0.6, 1.2, 2.5, 5.0, 10.0)
@@ -42,8 +41,8 @@ class Metrics:
 class JobCollector:
     """The runs of jobs as the graph keeps them; they run in a process of their own, so each scrape asks for them."""
 
-    def __init__(self, runner: JobRunner) -> None:
-        self._runner = runner
+    def __init__(self, app: Flask) -> None:
+        self._app = app
 
     def describe(self) -> Iterable[Metric]:
         """Nothing in advance: registering must not ask the database."""
@@ -57,7 +56,7 @@ class JobCollector:
         )
         seconds = GaugeMetricFamily("graphmem_job_last_seconds", "How long the last run took.", labels=["job"])
         try:
-            states = self._runner.states()
+            states = self._app.extensions["graphmem"].runner.states()
         except StoreUnavailable:
             return ()
         for state in states:
@@ -76,10 +75,10 @@ def metrics() -> Metrics:
     return held
 
 
-def observe_requests(app: Flask, runner: JobRunner) -> None:
+def observe_requests(app: Flask) -> None:
     """Give each request an id, echo it, time it, count it and log one line; and show how jobs went."""
     held = Metrics()
-    held.registry.register(JobCollector(runner))
+    held.registry.register(JobCollector(app))
     app.extensions["graphmem_metrics"] = held
     app.before_request(_begin)
     app.after_request(_end)

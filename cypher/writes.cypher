@@ -82,11 +82,11 @@ ORDER BY place;
 
 // name: create_memories
 // Create memories with their type label, their chunks and the claims that they take; each row's properties name its space.
-// parameters: now, space_rows
+// parameters: space_rows
 CYPHER 25
 UNWIND $space_rows AS row
 CREATE (m:Memory:$(row.labels))
-SET m = row.properties, m.created_at = $now, m.updated_at = $now
+SET m = row.properties, m.created_at = datetime(row.created_at), m.updated_at = datetime(row.updated_at)
 FOREACH (chunk IN row.chunks | CREATE (c:Chunk)-[:OF]->(m) SET c = chunk)
 FOREACH (claim IN row.claims |
   MERGE (k:ClaimKey {key: claim})

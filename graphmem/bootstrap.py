@@ -287,8 +287,12 @@ def configuration_of(settings: Settings) -> Configuration:
         "write.refuse_injection": settings.write.refuse_injection,
     }
     changed = {path: value for path, value in write.items() if not value or path in settings.places}
+    # set in both sections: the environment counts more than the file, then the policy more than the section
+    stronger = {path for path in changed if path in settings.places and f"policy.{path}" not in settings.places}
+    policy = {path: value for path, value in settings.policy.items() if path not in stronger}
     return Configuration(
-        policy={**changed, **settings.policy},
+        policy={**changed, **policy},
+        write_section=frozenset(changed) - frozenset(policy),
         memory=settings.memory,
         orchestrators=settings.orchestrators,
         places=settings.places,

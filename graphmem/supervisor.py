@@ -180,11 +180,12 @@ class Supervisor:
             if child.poll() is not None:
                 self._again(name, partial(self._spawn, name))
         if not self._is_prepared and time.monotonic() > self._prepare_after:
-            self._prepare_after = time.monotonic() + _PREPARE_SECONDS
             self._prepare_late()
+            self._prepare_after = time.monotonic() + _PREPARE_SECONDS
 
     def _prepare_late(self) -> None:
         """What the start could not do while the database was away."""
+        self._is_starting = True
         try:
             self._prepare()
         except StoreUnavailable:
@@ -192,6 +193,11 @@ class Supervisor:
         except GraphmemError as error:
             log.error("the database cannot be prepared: %s", error.message)  # noqa: TRY400 - one sentence says it
             return
+        except Exception:
+            log.exception("the database cannot be prepared")
+            return
+        finally:
+            self._is_starting = False
         self._announce()
 
     def _again(self, name: str, start: Callable[[], object]) -> None:

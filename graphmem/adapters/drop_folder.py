@@ -80,6 +80,12 @@ def is_being_written(path: Path) -> bool:
         os.close(handle)  # ends the lease
 
 
+def signature(path: Path) -> tuple[int, int, int]:
+    """What tells a file from another one, or from what it was: its inode, size and time of change."""
+    found = path.lstat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
 def read_plain(path: Path) -> bytes:
     """The bytes of a plain file; a link that was put there meanwhile is not followed.
 
@@ -131,16 +137,21 @@ def write_json(path: Path, values: object, *, durable: bool = False) -> None:
     part.replace(path)
 
 
-def drop(folder: Path, name: str, data: bytes) -> None:
-    """Put a file into a folder in one step.
+def drop(folder: Path, name: str, data: bytes, *, parts: Path) -> None:
+    """Put a file into a folder, in one step where the file system has links; ``parts`` lies on the same one.
 
     Raises:
         FileExistsError: one of that name is there.
     """
-    part = folder.with_name(f".{uuid4().hex}.part")
+    part = parts / f".{uuid4().hex}.part"
     part.write_bytes(data)
     try:
         os.link(part, folder / name)  # fails where the name is taken, as a move would not
+    except FileExistsError:
+        raise
+    except OSError:
+        with (folder / name).open("xb") as file:
+            file.write(data)
     finally:
         part.unlink()
 

@@ -20,7 +20,7 @@ class Workspace:
     """The private folder of one orchestrator."""
 
     root: Path
-    owner: str
+    names: tuple[tuple[Path, str], ...] = ()  # folders whose name is a hash, and of what
 
     @property
     def memory(self) -> Path:
@@ -61,8 +61,8 @@ class Workspace:
         """Make the folders; those that are there stay as they are."""
         for folder in (self.processed, self.rejected, self.bulletins, self.diagnostics, self.log.parent):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        if self.root.name.startswith(_HASHED) and not (self.root / _NAME_FILE).exists():
-            (self.root / _NAME_FILE).write_text(self.owner, "utf-8")
+        for folder, name in self.names:
+            (folder / _NAME_FILE).write_text(name, "utf-8")
 
 
 class Workspaces:
@@ -80,16 +80,18 @@ class Workspaces:
         """
         if space.kind is not SpaceKind.ORCHESTRATOR or space.persona:
             raise InvalidInput({"space": [NO_ORCHESTRATOR]})
-        return Workspace(root=self._orchestrators(space.tenant) / file_name(space.owner), owner=space.owner)
+        root = self._orchestrators(space.tenant) / file_name(space.owner)
+        named = ((root, space.owner), (root.parents[1], space.tenant))
+        return Workspace(root=root, names=tuple(each for each in named if each[0].name.startswith(_HASHED)))
 
     def present(self) -> Iterator[Space]:
         """The orchestrators that have an ingest folder, by tenant and name."""
         others = sorted((self._data_folder / "tenants").glob("*/orchestrators"))
         for folder in (self._orchestrators(FIRST_TENANT), *others):
-            tenant = FIRST_TENANT if folder.parent == self._data_folder else unquote(folder.parent.name)
             for ingest in sorted(folder.glob("*/memory/ingest")):
                 try:
-                    yield parse_space(f"{SpaceKind.ORCHESTRATOR}:{_owner_of(ingest.parents[1])}", tenant=tenant)
+                    tenant = FIRST_TENANT if folder.parent == self._data_folder else _name_of(folder.parent)
+                    yield parse_space(f"{SpaceKind.ORCHESTRATOR}:{_name_of(ingest.parents[1])}", tenant=tenant)
                 except (ValueError, OSError):
                     continue  # a folder that somebody made by hand
 
@@ -99,12 +101,14 @@ class Workspaces:
         That is an orchestrator's own workspace and the shared roots; for other spaces the shared roots and the data
         folder, but no workspace.
         """
-        if any(path.is_relative_to(root) for root in self._shared_roots):
-            return True
-        if space.kind is SpaceKind.ORCHESTRATOR:
-            return path.is_relative_to(self.of(space.without_persona).root)
+        is_own = space.kind is SpaceKind.ORCHESTRATOR and path.is_relative_to(self.of(space.without_persona).root)
         private = (self._data_folder / name for name in ("orchestrators", "tenants"))
-        return path.is_relative_to(self._data_folder) and not any(path.is_relative_to(each) for each in private)
+        if is_own or any(path.is_relative_to(each) for each in private):
+            return is_own  # a shared root around the data folder opens no workspace
+        roots = self._shared_roots
+        if space.kind is not SpaceKind.ORCHESTRATOR:
+            roots = (*roots, self._data_folder)
+        return any(path.is_relative_to(root) for root in roots)
 
     def may_cite(self, space: Space, path: str) -> bool:
         """Whether a memory of a space may cite a file: where it is written to lie, and where links lead."""
@@ -126,8 +130,8 @@ def file_name(name: str) -> str:
     return _HASHED + hashlib.sha256(name.encode()).hexdigest()
 
 
-def _owner_of(folder: Path) -> str:
-    """The name of the orchestrator whose folder it is."""
+def _name_of(folder: Path) -> str:
+    """The name of the orchestrator or the tenant whose folder it is."""
     if folder.name.startswith(_HASHED):
         return (folder / _NAME_FILE).read_text("utf-8")
     return unquote(folder.name)

@@ -130,10 +130,16 @@ class Gateway:
         prepared = self._preparation.embed(prepared) if with_vectors else prepared.without_vectors()
         return self._store(prepared, caller, atomic=atomic, edges=edges, idempotency=idempotency)
 
-    def refusals(self, requests: Sequence[WriteRequest], *, caller: Caller) -> tuple[GraphmemError, ...]:
-        """What a write would refuse without asking the store: rights, values and screening."""
-        refused = self._preparation.check(requests, caller).refused
-        return tuple(result.error for result in refused if result.error)
+    def refusals(
+        self, requests: Sequence[WriteRequest], edges: Sequence[EdgeRequest] = (), *, caller: Caller
+    ) -> tuple[GraphmemError, ...]:
+        """What a write would refuse before it looks at what is there: rights, values, screening, uids of edges."""
+        refused = [result.error for result in self._preparation.check(requests, caller).refused if result.error]
+        try:
+            self._check_edges(edges, caller)
+        except (Conflict, Forbidden, InvalidInput) as error:
+            refused.append(error)
+        return tuple(refused)
 
     def correct(
         self, request: WriteRequest, *, caller: Caller, expected_version: int | None = None
@@ -310,7 +316,7 @@ class Gateway:
             Forbidden: the key may not write in the space.
             InvalidInput: an end is not there, or both are the same.
         """
-        self._check_edges([request], caller)
+        self._check_edges([request], caller, are_many=False)
         now = self._clock.now()
         decision, trace_id = self._change(
             edge_selection(request),
@@ -341,13 +347,16 @@ class Gateway:
         )
         return trace_id
 
-    def _check_edges(self, requests: Sequence[EdgeRequest], caller: Caller) -> None:
+    def _check_edges(self, requests: Sequence[EdgeRequest], caller: Caller, *, are_many: bool = True) -> None:
         """Refuse edges in spaces that the key may not write in, and uids that another edge of the space has."""
         for space in sorted({request.space for request in requests}):
             self._authorise(caller, space)
         wrong: dict[str, list[str]] = {}
         for index, request in enumerate(requests):
-            wrong |= edge_problems(request, path=f"edges.{index}.")
+            path = f"edges.{index}." if are_many else ""
+            wrong |= edge_problems(request, path=path)
+            if request.from_uid == request.to_uid:
+                wrong[f"{path}to"] = ["Must be another memory than from."]
         if wrong:
             raise InvalidInput(wrong)
         wanted: dict[tuple[Space, str], EdgeKey] = {}

@@ -123,9 +123,13 @@ class ContextMaker:
         request = transcript(space.name, message_id=message_id, conversation_id=conversation_id, content=content)
         if request is None:
             return None, None
+        if caller.is_remembered:
+            return None, StoreUnavailable()
         try:
             (result,) = self._gateway.write([request], caller=caller).results
-        except StoreUnavailable as error:
+        except Forbidden:
+            raise
+        except GraphmemError as error:
             return None, error
         return result, result.error
 
@@ -135,6 +139,8 @@ class ContextMaker:
         items: list[RecallItem] = []
         mode, failure = Mode.NONE, None
         try:
+            if caller.is_remembered:
+                raise StoreUnavailable  # noqa: TRY301 - as the recall would
             bundle = self._recall.recall(request, caller=caller)
             items = [item for item in bundle.items if item.memory.uid not in own][:EVIDENCE_MAX]
             mode = bundle.mode

@@ -6,6 +6,7 @@ are on their way is noted before the first one moves, so that a restart in the m
 
 import logging
 import os
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ from graphmem.adapters.drop_folder import (
     plain_size,
     read_json,
     read_plain,
+    signature,
     write_json,
 )
 from graphmem.adapters.workspaces import Workspace, Workspaces
@@ -55,15 +57,18 @@ from graphmem.intake.manifests import (
 )
 from graphmem.intake.taking import TakenFile, TakingNote
 from graphmem.model.caller import Caller, Role
+from graphmem.model.edge import EdgeType
 from graphmem.model.memory import memory_key
 from graphmem.model.policy import MemoryConfig
 from graphmem.model.space import Space
-from graphmem.model.writing import WriteReport, WriteRequest
+from graphmem.model.writing import Dedupe, WriteReport, WriteRequest
 from graphmem.ports import Events
 from graphmem.store.memories import Memories
 from graphmem.store.spaces import SpacePolicies
 
 log = logging.getLogger(__name__)
+
+Signature = tuple[int, int, int]
 
 SCAN_MAX_FILES = 1_000  # in one scan
 _BATCH_FILES, _BATCH_BYTES = 64, 8 * 1024 * 1024  # that are on their way together
@@ -71,7 +76,8 @@ _SLICE = 16  # files that share a transaction, while the next ones are embedded
 _EMBEDDED_AT_ONCE = 64  # memories of one file; a larger one gets its vectors from the job
 _TRIES_MAX = 3
 _WHOLE_CHARS, _PART_CHARS = 4_000_000, 1_000_000  # of one file that is written whole, of a part of a larger one
-_LOCK_SECONDS = 30.0
+_HTTP_LOCK_SECONDS, WORKER_LOCK_SECONDS = 2.0, 30.0
+_LET_GO_SECONDS = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +125,7 @@ class Ingest:
         workspace = self._workspaces.of(space)
         workspace.create()
         data = content.encode("utf-8", "surrogatepass")
-        with self._locked(workspace):
+        with self._locked(workspace, seconds=_HTTP_LOCK_SECONDS):
             try:
                 check_upload_name(name)
                 check_file(name, len(data), config)
@@ -131,7 +137,7 @@ class Ingest:
             if os.path.lexists(target):
                 self._take(space, workspace, [target], config, caller)
             try:
-                drop(workspace.ingest, name, data)
+                drop(workspace.ingest, name, data, parts=workspace.processed)
             except FileExistsError as error:
                 message = f"Something of the name {name} is in the folder and cannot be taken in yet: try again later."
                 raise Conflict(message) from error
@@ -144,6 +150,7 @@ class Ingest:
         *,
         caller: Caller,
         limit: int = SCAN_MAX_FILES,
+        lock_seconds: float = _HTTP_LOCK_SECONDS,
         must_stop: Callable[[], bool] = lambda: False,
         watch: Callable[[Scan], None] = lambda _: None,
     ) -> Scan:
@@ -159,12 +166,14 @@ class Ingest:
         workspace.create()
         found = dropped(workspace.ingest)
         done: list[Scan] = []
+        tried: set[str] = set()
         for batch in ([], *_batches(found[:limit])):  # the first is only to finish what was begun
             if batch and must_stop():
                 break
-            with self._locked(workspace):
-                done.append(self._take(space, workspace, batch, config, caller))
+            with self._locked(workspace, seconds=lock_seconds):
+                done.append(self._take(space, workspace, batch, config, caller, tried=tried, must_stop=must_stop))
             watch(done[-1])
+            time.sleep(_LET_GO_SECONDS)  # longer than others wait before they look again
         return Scan(
             manifests=tuple(manifest for scan in done for manifest in scan.manifests),
             waiting=tuple(name for scan in done for name in scan.waiting),
@@ -181,10 +190,10 @@ class Ingest:
         return config
 
     @contextmanager
-    def _locked(self, workspace: Workspace) -> Iterator[None]:
-        """One process at a time works on a folder."""
+    def _locked(self, workspace: Workspace, *, seconds: float) -> Iterator[None]:
+        """One process at a time works on a folder; others wait so long."""
         try:
-            with FileLock(workspace.memory / ".ingest.lock", timeout=_LOCK_SECONDS):
+            with FileLock(workspace.memory / ".ingest.lock", timeout=seconds):
                 yield
         except Timeout as error:
             message = "Another process is taking in files of this orchestrator: try again later."
@@ -199,12 +208,17 @@ class Ingest:
         caller: Caller,
         *,
         is_ours: bool = False,
+        tried: set[str] | None = None,
+        must_stop: Callable[[], bool] = lambda: False,
     ) -> Scan:
-        """Finish what was begun, then take in some dropped files, all that can be; nobody writes to ``ours``."""
+        """Finish what was begun, then take in some dropped files, all that can be; nobody writes to ``ours``.
+
+        What is in ``tried``, by name, was tried in this pass already.
+        """
         note = TakingNote(workspace.memory / ".taking.json")
-        manifests, left = self._finish(space, workspace, note, caller)
+        manifests, left = self._finish(space, workspace, note, caller, set() if tried is None else tried, must_stop)
         waiting: list[str] = []
-        ready: list[SourceFile] = []
+        ready: list[tuple[SourceFile, Signature]] = []
         for path in paths:
             try:
                 size = plain_size(path)
@@ -212,7 +226,10 @@ class Ingest:
                     waiting.append(path.name)
                     continue
                 check_file(path.name, size, config)
-                ready.append(SourceFile(dropped_at=str(path), path=str(path), content=read_plain(path)))
+                seen = signature(path)
+                ready.append((SourceFile(dropped_at=str(path), path=str(path), content=read_plain(path)), seen))
+            except FileNotFoundError:
+                continue  # gone meanwhile
             except NotPlainError as error:
                 problem = RejectedError(RejectionCode.INVALID_SOURCE_PATH, str(error))
                 manifests += self._reject(space, workspace, path, path.name, str(path), problem)
@@ -225,59 +242,85 @@ class Ingest:
         return Scan(manifests=(*manifests, *concluded), waiting=tuple(waiting))
 
     def _finish(
-        self, space: Space, workspace: Workspace, note: TakingNote, caller: Caller
+        self,
+        space: Space,
+        workspace: Workspace,
+        note: TakingNote,
+        caller: Caller,
+        tried: set[str],
+        must_stop: Callable[[], bool],
     ) -> tuple[list[Manifest], list[TakenFile]]:
         """Finish the files that were on their way when a process ended; one that the store refuses holds up no other.
 
-        Gives their manifests, and the files that are to be tried again.
+        Gives their manifests, and the files that are to be tried again. A try is noted before it begins, so that one
+        which ends the process counts too.
         """
         manifests: list[Manifest] = []
         left: list[TakenFile] = []
-        begun = note.read(workspace.processed)
-        for each in begun:
-            if not os.path.lexists(each.place) or _manifest_of(each.place).exists():
-                continue  # it never moved, or it was finished
+        waiting = [each for each in note.read(workspace.processed) if _is_under_way(each)]
+        while waiting:
+            each = waiting.pop(0)
+            if each.place.name in tried or must_stop():
+                left.append(each)
+                continue
+            tried.add(each.place.name)
+            each.tries += 1
+            note.write([*left, each, *waiting])
             try:
-                each.file = replace(each.file, content=read_plain(each.place))
-                self._write(space, [each], caller)
-            except NotPlainError as error:
-                each.problem = RejectedError(RejectionCode.INVALID_SOURCE_PATH, str(error))
-            except StoreUnavailable as error:
+                self._try_again(space, each, caller)
+            except StoreUnavailable:
                 if self._is_away():
+                    each.tries -= 1
+                    note.write([*left, each, *waiting])
                     raise
-                each.tries += 1
                 if each.tries < _TRIES_MAX:
                     left.append(each)
                     continue
-                message = f"The store could not take it in, {_TRIES_MAX} times: {error.message}"
-                each.problem = RejectedError(RejectionCode.REPOSITORY_ERROR, message)
+                each.problem = _given_up()
             manifests += self._concluded(space, workspace, each)
-        if begun:
-            note.write(left)
+            note.write([*left, *waiting])
         return manifests, left
+
+    def _try_again(self, space: Space, taken: TakenFile, caller: Caller) -> None:
+        if taken.tries > _TRIES_MAX:  # it ended the process each time
+            taken.problem = _given_up()
+            return
+        try:
+            taken.file = replace(taken.file, content=read_plain(taken.place))
+            self._write(space, [taken], caller)
+        except NotPlainError as error:
+            taken.problem = RejectedError(RejectionCode.INVALID_SOURCE_PATH, str(error))
 
     def _move(
         self,
         space: Space,
         workspace: Workspace,
         note: TakingNote,
-        ready: Sequence[SourceFile],
+        ready: Sequence[tuple[SourceFile, Signature]],
         left: Sequence[TakenFile],
     ) -> list[TakenFile]:
-        """Move files to where processed ones lie; which ones is noted first."""
+        """Move files to where processed ones lie; which ones is noted first. One that cannot be moved stays."""
         if not ready:
             return []
-        known = self._known(space, workspace, ready)
+        known = self._known(space, workspace, [file for file, _ in ready])
         taken: list[TakenFile] = []
-        for file in ready:
+        for file, _ in ready:
             name = Path(file.dropped_at).name
             place = free_place(workspace.processed, name, with_ending=PROCESSED_ENDING)
             is_known = file.idempotency_key in known
             taken.append(TakenFile(file=replace(file, path=str(place)), place=place, is_known=is_known))
         note.write([*left, *taken])
-        for each in taken:
-            move(Path(each.file.dropped_at), each.place)
-        return taken
+        moved: list[TakenFile] = []
+        for each, (_, seen) in zip(taken, ready, strict=True):
+            try:
+                move(Path(each.file.dropped_at), each.place)
+                if signature(each.place) != seen:  # another version came in between reading and moving
+                    each.file, each.is_known = replace(each.file, content=read_plain(each.place)), False
+            except (OSError, NotPlainError) as error:
+                log.warning("a dropped file could not be moved: %s", type(error).__name__)
+                continue
+            moved.append(each)
+        return moved
 
     def _known(self, space: Space, workspace: Workspace, files: Sequence[SourceFile]) -> set[str]:
         """The idempotency keys of those files that were taken in before."""
@@ -294,15 +337,17 @@ class Ingest:
                     each.extracted = extract(each.file, space)
                 except RejectedError as problem:
                     each.problem = problem
+                except Exception as error:  # noqa: BLE001 - it is this file's
+                    each.problem = _unexpected(error)
         single = [each for each in taken if each.extracted and _is_single(each.extracted)]
         slices = [single[at : at + _SLICE] for at in range(0, len(single), _SLICE)]
         with ThreadPoolExecutor(2) as pool:
-            list(pool.map(partial(self._write_singles, caller=caller), slices))
+            list(pool.map(partial(self._write_singles, space=space, caller=caller), slices))
         for each in taken:
             if each.extracted and not _is_single(each.extracted):
-                self._write_whole(each, caller)
+                self._write_whole(each, space, caller)
 
-    def _write_singles(self, taken: Sequence[TakenFile], *, caller: Caller) -> None:
+    def _write_singles(self, taken: Sequence[TakenFile], *, space: Space, caller: Caller) -> None:
         requests = [each.extracted.memories[0] for each in taken if each.extracted]
         try:
             report = self._gateway.write(requests, caller=caller)
@@ -310,18 +355,18 @@ class Ingest:
             raise
         except Exception:  # noqa: BLE001 - of one of them, which then fails alone
             for each in taken:
-                self._write_whole(each, caller)
+                self._write_whole(each, space, caller)
             return
         for each, result in zip(taken, report.results, strict=True):
             each.memories = 1
             each.problem = _refused(result.error) if result.error else None
 
-    def _write_whole(self, taken: TakenFile, caller: Caller) -> None:
+    def _write_whole(self, taken: TakenFile, space: Space, caller: Caller) -> None:
         assert taken.extracted is not None  # noqa: S101 - only such files come here
         memories, edges = taken.extracted.memories, taken.extracted.edges
         try:
             if sum(len(memory.content) for memory in memories) > _WHOLE_CHARS:
-                self._write_in_parts(taken, memories, edges, caller)
+                self._write_in_parts(taken, memories, edges, space, caller)
                 return
             report = self._gateway.write(
                 memories, edges=edges, caller=caller, atomic=True, with_vectors=len(memories) <= _EMBEDDED_AT_ONCE
@@ -331,37 +376,42 @@ class Ingest:
         except GraphmemError as error:
             taken.problem = _refused(error)
             return
-        except Exception as error:
-            log.exception("a file could not be taken in")
-            taken.problem = RejectedError(
-                RejectionCode.REPOSITORY_ERROR, f"Something went wrong: {type(error).__name__}."
-            )
+        except Exception as error:  # noqa: BLE001 - it is this file's
+            taken.problem = _unexpected(error)
             return
         taken.memories, taken.edges = len(memories), len(edges)
         if refusal := _first_error(report):
             taken.problem = _refused(refusal)
 
     def _write_in_parts(
-        self, taken: TakenFile, memories: Sequence[WriteRequest], edges: Sequence[EdgeRequest], caller: Caller
+        self,
+        taken: TakenFile,
+        memories: Sequence[WriteRequest],
+        edges: Sequence[EdgeRequest],
+        space: Space,
+        caller: Caller,
     ) -> None:
-        """Write a file that is too large for one transaction: checked whole first, then part by part, edges last.
+        """Write a file that is too large for one transaction: checked whole first, then part by part.
 
-        What a restart interrupts goes on where it was, because each memory has a source key of its own.
+        Its first memory comes last, with the edges: by its source the file is known, so only a whole one is. What a
+        restart interrupts goes on where it was, because each memory has a source key of its own.
         """
-        refused = self._gateway.refusals(memories, caller=caller)
+        edges = (*edges, *_edges_to_whole(memories, space))
+        refused = self._gateway.refusals(memories, edges, caller=caller)
         if error := next(iter(refused), None) or self._missing_end(memories, edges):
             taken.problem = _refused(error)
             return
         written = 0
-        for part in (*_parts(memories), ()):
-            own_edges = () if part else edges
+        plain = [replace(memory, part_of=(), dedupe=Dedupe.NONE) for memory in memories]
+        for part in (*_parts(plain[1:]), plain[:1]):
+            own_edges = edges if part == plain[:1] else ()
             report = self._gateway.write(part, edges=own_edges, caller=caller, atomic=True, with_vectors=False)
             if error := _first_error(report):
                 message = f"{_refused(error)} ({written:,} of {len(memories):,} memories were stored before)"
                 taken.problem = RejectedError(RejectionCode.REPOSITORY_ERROR, message)
                 return
             written += len(part)
-        taken.memories, taken.edges = written, len(edges)
+        taken.memories, taken.edges = written, len(taken.extracted.edges) if taken.extracted else 0
 
     def _missing_end(self, memories: Sequence[WriteRequest], edges: Sequence[EdgeRequest]) -> InvalidInput | None:
         """Why an edge cannot be drawn once the memories are there."""
@@ -457,6 +507,31 @@ def _parts(memories: Sequence[WriteRequest]) -> Iterator[list[WriteRequest]]:
         chars += len(memory.content)
     if part:
         yield part
+
+
+def _edges_to_whole(memories: Sequence[WriteRequest], space: Space) -> list[EdgeRequest]:
+    """The edges from the parts of a document to it."""
+    return [
+        EdgeRequest(space=space, from_uid=memory.uid or memory.proposed_uid or "", to_uid=uid, type=EdgeType.PART_OF)
+        for memory in memories
+        for uid in memory.part_of
+    ]
+
+
+def _is_under_way(taken: TakenFile) -> bool:
+    """Whether it was moved, and not finished."""
+    return os.path.lexists(taken.place) and not _manifest_of(taken.place).exists()
+
+
+def _given_up() -> RejectedError:
+    message = f"The store could not take it in, {_TRIES_MAX} times."
+    return RejectedError(RejectionCode.REPOSITORY_ERROR, message)
+
+
+def _unexpected(error: Exception) -> RejectedError:
+    """What nobody thought of is the end of one file, not of all that come after it."""
+    log.error("a file could not be taken in", exc_info=error)
+    return RejectedError(RejectionCode.REPOSITORY_ERROR, f"Something went wrong: {type(error).__name__}.")
 
 
 def _is_single(extracted: Extracted) -> bool:

@@ -16,7 +16,7 @@ class TakenFile:
     file: SourceFile
     place: Path
     is_known: bool = False  # it was taken in before
-    tries: int = 0  # that the store refused without a reason, while it answered
+    tries: int = 0  # that were begun and neither ended nor met a store that is away
     extracted: Extracted | None = None
     problem: RejectedError | None = None
     memories: int = 0  # written

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from graphmem.adapters.drop_folder import dropped
 from graphmem.adapters.workspaces import Workspaces
 from graphmem.errors import Conflict, Forbidden, GraphmemError, StoreDamaged, StoreUnavailable
-from graphmem.intake.files import Ingest, Scan
+from graphmem.intake.files import WORKER_LOCK_SECONDS, Ingest, Scan
 from graphmem.model.caller import Caller, Role
 from graphmem.model.job import Run
 from graphmem.model.space import Space, space_from_key
@@ -80,7 +80,13 @@ class IngestWorker:
     def _pass(self, space: Space, run: Run) -> None:
         caller = Caller(key_id=f"job:{run.job}", tenant=space.tenant, role=Role.WRITER, spaces=(space.name,))
         before = dict(run.counts)
-        self._ingest.scan(space, caller=caller, must_stop=run.must_stop, watch=lambda scan: _count(run, scan))
+        self._ingest.scan(
+            space,
+            caller=caller,
+            lock_seconds=WORKER_LOCK_SECONDS,
+            must_stop=run.must_stop,
+            watch=lambda scan: _count(run, scan),
+        )
         if space not in self._well:
             self._events.emit("memory.worker.bootstrap_complete", space, recovered=space in self._degraded)
             self._well.add(space)

@@ -24,12 +24,16 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Caller:
-    """The holder of one API key. Patterns are names with ``*``: ``user:*``, ``user:ada``, ``*``."""
+    """The holder of one API key. Patterns are names with ``*``: ``user:*``, ``user:ada``, ``*``.
+
+    One that is only ``remembered`` could not be checked, because the database is away: it gets nothing of the store.
+    """
 
     key_id: str
     tenant: str
     role: Role
     spaces: tuple[str, ...]
+    is_remembered: bool = False
 
     def may_see(self, space: Space) -> bool:
         """Whether the space lies in this tenant and under one of the patterns.

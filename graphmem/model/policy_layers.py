@@ -26,6 +26,7 @@ class Configuration:
     memory: Mapping[str, Any] = field(default_factory=dict)  # by key
     orchestrators: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by name; of others tenant/name
     places: Mapping[str, str] = field(default_factory=dict)  # path of a setting → the variable that set it
+    write_section: frozenset[str] = frozenset()  # paths that the section of their own set
 
     def layers_of(self, space: Space) -> tuple[Layer, ...]:
         """What is configured for a space, weakest first."""
@@ -47,7 +48,7 @@ class Configuration:
 
     def _setting_of(self, path: str) -> str:
         """What screening refuses is set in a section of its own."""
-        return path if path in self.places or path.startswith("write.") else f"policy.{path}"
+        return path if path in self.write_section else f"policy.{path}"
 
     def _origin(self, setting: str) -> str:
         variable = self.places.get(setting)

@@ -61,6 +61,8 @@ class BulletinMaker:
         """
         if not caller.may(Role.READER, space):
             raise Forbidden
+        if caller.is_remembered:
+            return self._instead(space, message_id, limit_chars, StoreUnavailable(), is_away=True)
         try:
             bundle = self._recall.recall(RecallRequest(spaces=(space.name,), query=query), caller=caller)
             items = [item for item in bundle.items if item.memory.uid not in leaving_out]
@@ -98,11 +100,13 @@ class BulletinMaker:
             generated_at=self._clock.now(),
         )
 
-    def _instead(self, space: Space, message_id: str, limit_chars: int, error: GraphmemError) -> Snapshot:
+    def _instead(
+        self, space: Space, message_id: str, limit_chars: int, error: GraphmemError, *, is_away: bool = False
+    ) -> Snapshot:
         """The newest snapshot, without what is no longer to be read; else, and where memory is off, an empty one."""
         self._events.emit("memory.bulletin.generation_failed", space, message_id=message_id, reason_code=error.code)
         previous = None
-        if not isinstance(error, MemoryDisabled):
+        if not (is_away or isinstance(error, MemoryDisabled)):
             try:
                 newest = self._bulletins.newest(space)
                 previous = self._readable(space, newest.bulletin) if newest else None

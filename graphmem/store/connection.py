@@ -25,6 +25,7 @@ Result = TypeVar("Result")
 Row = Mapping[str, Any]
 
 _ASKED_SECONDS = 1.0
+_LOGIN_SECONDS = 10.0
 _RACES = 5  # how often a write that lost a race looks again
 
 
@@ -58,7 +59,8 @@ class Connection:
         self.database = database
         self._counted = threading.local()
         self._is_away = False  # the last call got no answer
-        self._asked_at = -_ASKED_SECONDS  # when the database was last asked whether it is back
+        self._refused_until = 0.0  # a database that was away a moment ago is not asked again
+        self._asking = threading.Lock()
         try:
             self._driver = neo4j.GraphDatabase.driver(
                 uri,
@@ -137,24 +139,30 @@ class Connection:
         """Try with patience; but while the last call got no answer, only where the database answers at once."""
         if self._is_away:
             self._check_back()
-        self._is_away = False
         try:
             with _translated():
                 yield
-        except StoreUnavailable:
-            self._is_away = True
+        except StoreUnavailable as error:
+            # a query that took too long or lost a race says nothing of the next one
+            self._is_away = isinstance(error.__cause__, DriverError | AuthError | DatabaseUnavailable)
             raise
 
     def _check_back(self) -> None:
-        """Ask whether the database is back, once a second at most; nobody waits for one that is not."""
-        if time.monotonic() - self._asked_at < _ASKED_SECONDS:
-            raise StoreUnavailable
-        self._asked_at = time.monotonic()
-        problem = self.problem()
-        if problem and time.monotonic() - self._asked_at < _ASKED_SECONDS:
-            problem = self.problem()  # the first was refused at once: it may have been a dead connection
-        if problem:
-            self._asked_at = time.monotonic()
+        """Ask whether the database is back, one caller for all; a second later at the earliest if it is not."""
+        with self._asking:
+            if not self._is_away:
+                return  # another caller has just found it
+            if time.monotonic() < self._refused_until:
+                raise StoreUnavailable
+            began = time.monotonic()
+            problem = self.problem()
+            if problem and time.monotonic() - began < _ASKED_SECONDS:
+                problem = self.problem()  # the first was refused at once: it may have been a dead connection
+            if problem is None:
+                self._is_away = False
+                return
+            is_refused = isinstance(problem, StoreLoginRefused)  # asked too often, it locks the user out
+            self._refused_until = time.monotonic() + (_LOGIN_SECONDS if is_refused else _ASKED_SECONDS)
             raise problem
 
     def problem(self) -> StoreUnavailable | None:
@@ -207,8 +215,14 @@ def _translated() -> Iterator[None]:
     except (DriverError, TransientError) as error:
         raise StoreUnavailable from error
     except ClientError as error:
-        if "TransactionTimedOut" in (error.code or ""):
+        code = error.code or ""
+        if "TransactionTimedOut" in code:
             msg = "The query took too long."
+            raise StoreUnavailable(msg) from error
+        if "AuthenticationRateLimit" in code:
+            raise StoreLoginRefused from error
+        if "DatabaseNotFound" in code:
+            msg = "Neo4j has no database of that name."
             raise StoreUnavailable(msg) from error
         raise
     except Neo4jError as error:

@@ -4,6 +4,7 @@ import hashlib
 import secrets
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from cachetools import TTLCache
@@ -65,7 +66,7 @@ class ApiKeys:
         except StoreUnavailable:
             with self._lock:
                 if while_away and (remembered := self._remembered.get(digest)):
-                    return remembered
+                    return replace(remembered, is_remembered=True)
             raise
         caller = caller_from_node(rows[0]["k"]) if rows else None
         with self._lock:

@@ -146,7 +146,7 @@ def _in_space(key: str) -> Row:
 
 
 def _create(transaction: Transaction, decision: Decision, enrichment: Enrichment) -> None:
-    """Create memories with what is theirs alone, in one query; all of a decision are created at one moment."""
+    """Create memories with what is theirs alone, in one query."""
     if not decision.created:
         return
     claims: dict[str, list[str]] = defaultdict(list)
@@ -155,17 +155,19 @@ def _create(transaction: Transaction, decision: Decision, enrichment: Enrichment
     rows = [
         {
             "labels": memory_labels(memory),
+            "created_at": memory.created_at.isoformat(),
+            "updated_at": memory.updated_at.isoformat(),
             "properties": _timeless(memory) | dict(enrichment.index_fields(memory)),
             "chunks": _chunk_rows(memory, decision, enrichment),
             "claims": claims[memory.key],
         }
         for memory in decision.created
     ]
-    transaction.run("writes.create_memories", now=decision.created[0].created_at, space_rows=rows)
+    transaction.run("writes.create_memories", space_rows=rows)
 
 
 def _timeless(memory: Memory) -> Row:
-    """The properties without the moment of creation: encoding a time is what a batch would spend its time on."""
+    """The properties without the times that all have, which go as text: encoding times would take most of a batch."""
     return {name: value for name, value in memory_properties(memory).items() if name not in _CREATED}
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
+from flask import Flask
 from flask.testing import FlaskClient
 from werkzeug.test import TestResponse
 
@@ -39,9 +40,19 @@ class Api:
         return Api(client=self.client, house=self.house, key=str(made["key"]))
 
 
+@pytest.fixture(scope="session")
+def apps() -> dict[str, Flask]:
+    """The app of this run, once a test has made it: making one takes longer than most tests."""
+    return {}
+
+
 @pytest.fixture
-def api(house) -> Api:
-    """A client with an admin key of the test's tenant."""
-    app = create_app(house.graphmem)
+def api(house, apps) -> Api:
+    """A client with an admin key of the test's tenant, over the service of the test."""
+    if "app" not in apps:
+        apps["app"] = create_app(house.graphmem)
+    app = apps["app"]
+    app.extensions["graphmem"] = house.graphmem
+    app.extensions.pop("graphmem_embedder", None)  # what it remembers of the embedder before
     bare = Api(client=app.test_client(), house=house, key="")
     return bare.with_key(Role.ADMIN, "*")

@@ -48,7 +48,10 @@ def test_a_database_that_does_not_fit_is_looked_at_again(house):
         if problem := answers.pop(0):
             raise problem
 
-    with patch("api.server.wait_until_prepared", prepared), patch("api.server._AGAIN_SECONDS", 0.01):
+    with (
+        patch("api.server.wait_until_prepared", prepared),
+        patch.multiple("api.server", _AGAIN_SECONDS=0.01, warm_up=lambda _: None),
+    ):
         thread = threading.Thread(target=open_when_ready, args=(house.graphmem, gate))
         thread.start()
         thread.join(30)

