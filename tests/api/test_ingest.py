@@ -11,11 +11,12 @@ from unittest.mock import patch
 import pytest
 
 from graphmem.adapters.workspaces import Workspaces
-from graphmem.errors import StoreUnavailable
+from graphmem.errors import Conflict, StoreUnavailable
 from graphmem.gateway.gateway import Gateway
 from graphmem.model.caller import Role
 from graphmem.model.space import Space, SpaceKind
 from graphmem.store.connection import Connection
+from graphmem.store.memories import Memories
 
 SPACE = "orchestrator:main"
 
@@ -565,6 +566,8 @@ def test_a_large_file_is_written_in_parts(api, small_parts):
     ("content", "said"),
     [
         (large([an_edge(from_uid="d-0", to_uid="gone")]), "edges.0.to"),
+        (large([an_edge(from_uid="d-0", to_uid="d-1", weight=7)]), "EdgeWeightOutOfRange"),
+        (large([an_edge(from_uid="d-0", to_uid="d-0")]), "edges.0.to"),
         (large().replace("Decision number 3.", "password: hunter22hunter"), "secret"),
         (large().replace('"importance": 80', '"importance": 101'), "ImportanceOutOfRange"),
     ],
@@ -592,3 +595,46 @@ def test_a_large_file_goes_on_where_a_restart_interrupted_it(api, small_parts):
 
     assert ["processed"] == [manifest["status"] for manifest in scan(api)["manifests"]]
     assert 4 == len(memories(api))
+
+
+def test_a_large_file_that_failed_in_the_middle_is_no_duplicate_when_it_comes_again(api, small_parts):
+    write, calls = Gateway.write, []
+
+    def refused(*arguments, **options):
+        calls.append(1)
+        if 3 == len(calls):
+            raise Conflict
+        return write(*arguments, **options)
+
+    with patch.object(Gateway, "write", refused):
+        assert "rejected" == upload(api, "large.json", large()).get_json()["status"]
+
+    assert "processed" == upload(api, "large.json", large()).get_json()["status"]
+    assert 4 == len(memories(api))
+
+
+def test_a_large_document_is_joined_with_its_parts(api, small_parts):
+    text = "\n\n".join(f"Paragraph {number} speaks of topic {number}. " * 20 for number in range(60))
+
+    manifest = upload(api, "long.md", text).get_json()
+
+    assert (manifest["memoriesWritten"], 0) == (len(memories(api)), manifest["edgesWritten"])
+    assert len(memories(api)) - 1 == api.get(f"/v1/edges?space={SPACE}&type=PART_OF").get_json()["total"]
+
+
+def test_a_version_that_is_saved_while_the_file_is_read_is_the_one_that_is_taken_in(api, workspace):
+    path = workspace.ingest / "notes.md"
+    path.write_text("The old version.")
+    known = Memories.known_claims
+
+    def saved_meanwhile(*arguments):
+        (workspace.memory / "new").write_text("The new version.")
+        (workspace.memory / "new").replace(path)
+        return known(*arguments)
+
+    with patch.object(Memories, "known_claims", saved_meanwhile):
+        manifest = scan(api)["manifests"][0]
+
+    key = hashlib.sha256(str(path).encode() + b"\0The new version.").hexdigest()
+    assert ("processed", key) == (manifest["status"], manifest["idempotencyKey"])
+    assert ["The new version."] == [memory["content"] for memory in memories(api)]
