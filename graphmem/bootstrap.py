@@ -21,6 +21,7 @@ from graphmem.errors import GraphmemError, SchemaOutdated, StoreDamaged, StoreLo
 from graphmem.gateway.entities import EntityKeeper
 from graphmem.gateway.gateway import Gateway
 from graphmem.intake.context import ContextMaker
+from graphmem.intake.file_writing import FileWriter
 from graphmem.intake.files import Ingest
 from graphmem.intake.worker import IngestWorker
 from graphmem.model.policy import EntityPolicy, Policy
@@ -189,7 +190,7 @@ def build(
         workspaces=workspaces,
     )
     ingest = Ingest(
-        gateway,
+        FileWriter(gateway, Memories(connection)),
         Memories(connection),
         workspaces=workspaces,
         policies=policies,

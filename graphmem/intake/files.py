@@ -8,10 +8,8 @@ import logging
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from itertools import count
 from pathlib import Path
 from uuid import uuid4
@@ -35,17 +33,13 @@ from graphmem.adapters.workspaces import Workspace, Workspaces
 from graphmem.errors import (
     Conflict,
     Forbidden,
-    GraphmemError,
     IngestDisabled,
-    InvalidInput,
-    PolicyRefused,
     StoreUnavailable,
 )
 from graphmem.gateway.claims import source_claim
-from graphmem.gateway.edges import EdgeRequest
-from graphmem.gateway.gateway import Gateway
 from graphmem.intake.file_checks import check_file, check_upload_name, rejected_name
-from graphmem.intake.file_forms import Extracted, SourceFile, extract
+from graphmem.intake.file_forms import SourceFile
+from graphmem.intake.file_writing import FileWriter
 from graphmem.intake.manifests import (
     PROCESSED_ENDING,
     REJECTION_ENDING,
@@ -57,11 +51,8 @@ from graphmem.intake.manifests import (
 )
 from graphmem.intake.taking import TakenFile, TakingNote
 from graphmem.model.caller import Caller, Role
-from graphmem.model.edge import EdgeType
-from graphmem.model.memory import memory_key
 from graphmem.model.policy import MemoryConfig
 from graphmem.model.space import Space
-from graphmem.model.writing import Dedupe, WriteReport, WriteRequest
 from graphmem.ports import Events
 from graphmem.store.memories import Memories
 from graphmem.store.spaces import SpacePolicies
@@ -72,10 +63,7 @@ Signature = tuple[int, int, int]
 
 SCAN_MAX_FILES = 1_000  # in one scan
 _BATCH_FILES, _BATCH_BYTES = 64, 8 * 1024 * 1024  # that are on their way together
-_SLICE = 16  # files that share a transaction, while the next ones are embedded
-_EMBEDDED_AT_ONCE = 64  # memories of one file; a larger one gets its vectors from the job
 _TRIES_MAX = 3
-_WHOLE_CHARS, _PART_CHARS = 4_000_000, 1_000_000  # of one file that is written whole, of a part of a larger one
 _HTTP_LOCK_SECONDS, WORKER_LOCK_SECONDS = 2.0, 30.0
 _LET_GO_SECONDS = 0.1
 
@@ -98,7 +86,7 @@ class Ingest:
 
     def __init__(
         self,
-        gateway: Gateway,
+        writer: FileWriter,
         memories: Memories,
         *,
         workspaces: Workspaces,
@@ -106,7 +94,7 @@ class Ingest:
         events: Events,
         is_away: Callable[[], bool],
     ) -> None:
-        self._gateway = gateway
+        self._writer = writer
         self._memories = memories
         self._workspaces = workspaces
         self._policies = policies
@@ -142,7 +130,10 @@ class Ingest:
                 message = f"Something of the name {name} is in the folder and cannot be taken in yet: try again later."
                 raise Conflict(message) from error
             done = self._take(space, workspace, [target], config, caller, is_ours=True)
-        return next(manifest for manifest in reversed(done.manifests))
+        if not done.manifests:
+            message = f"The file {name} was dropped, but could not be moved yet: it is taken in later."
+            raise Conflict(message)
+        return done.manifests[-1]
 
     def scan(
         self,
@@ -236,7 +227,7 @@ class Ingest:
             except RejectedError as problem:
                 manifests += self._reject(space, workspace, path, path.name, str(path), problem)
         taken = self._move(space, workspace, note, ready, left)
-        self._write(space, taken, caller)
+        self._writer.write(space, taken, caller)
         concluded = [manifest for each in taken for manifest in self._concluded(space, workspace, each)]
         note.write(left)
         return Scan(manifests=(*manifests, *concluded), waiting=tuple(waiting))
@@ -287,7 +278,7 @@ class Ingest:
             return
         try:
             taken.file = replace(taken.file, content=read_plain(taken.place))
-            self._write(space, [taken], caller)
+            self._writer.write(space, [taken], caller)
         except NotPlainError as error:
             taken.problem = RejectedError(RejectionCode.INVALID_SOURCE_PATH, str(error))
 
@@ -328,107 +319,6 @@ class Ingest:
         known = {claims[claim] for claim in self._memories.known_claims(claims)}
         without_memories = (file for file in files if file.idempotency_key not in known)
         return known | {file.idempotency_key for file in without_memories if _has_manifest(file, workspace)}
-
-    def _write(self, space: Space, taken: Sequence[TakenFile], caller: Caller) -> None:
-        """Write what the files hold: those of one memory together, every other one whole or not at all."""
-        for each in taken:
-            if not each.is_known and not each.problem:
-                try:
-                    each.extracted = extract(each.file, space)
-                except RejectedError as problem:
-                    each.problem = problem
-                except Exception as error:  # noqa: BLE001 - it is this file's
-                    each.problem = _unexpected(error)
-        single = [each for each in taken if each.extracted and _is_single(each.extracted)]
-        slices = [single[at : at + _SLICE] for at in range(0, len(single), _SLICE)]
-        with ThreadPoolExecutor(2) as pool:
-            list(pool.map(partial(self._write_singles, space=space, caller=caller), slices))
-        for each in taken:
-            if each.extracted and not _is_single(each.extracted):
-                self._write_whole(each, space, caller)
-
-    def _write_singles(self, taken: Sequence[TakenFile], *, space: Space, caller: Caller) -> None:
-        requests = [each.extracted.memories[0] for each in taken if each.extracted]
-        try:
-            report = self._gateway.write(requests, caller=caller)
-        except StoreUnavailable:
-            raise
-        except Exception:  # noqa: BLE001 - of one of them, which then fails alone
-            for each in taken:
-                self._write_whole(each, space, caller)
-            return
-        for each, result in zip(taken, report.results, strict=True):
-            each.memories = 1
-            each.problem = _refused(result.error) if result.error else None
-
-    def _write_whole(self, taken: TakenFile, space: Space, caller: Caller) -> None:
-        assert taken.extracted is not None  # noqa: S101 - only such files come here
-        memories, edges = taken.extracted.memories, taken.extracted.edges
-        try:
-            if sum(len(memory.content) for memory in memories) > _WHOLE_CHARS:
-                self._write_in_parts(taken, memories, edges, space, caller)
-                return
-            report = self._gateway.write(
-                memories, edges=edges, caller=caller, atomic=True, with_vectors=len(memories) <= _EMBEDDED_AT_ONCE
-            )
-        except StoreUnavailable:
-            raise
-        except GraphmemError as error:
-            taken.problem = _refused(error)
-            return
-        except Exception as error:  # noqa: BLE001 - it is this file's
-            taken.problem = _unexpected(error)
-            return
-        taken.memories, taken.edges = len(memories), len(edges)
-        if refusal := _first_error(report):
-            taken.problem = _refused(refusal)
-
-    def _write_in_parts(
-        self,
-        taken: TakenFile,
-        memories: Sequence[WriteRequest],
-        edges: Sequence[EdgeRequest],
-        space: Space,
-        caller: Caller,
-    ) -> None:
-        """Write a file that is too large for one transaction: checked whole first, then part by part.
-
-        Its first memory comes last, with the edges: by its source the file is known, so only a whole one is. What a
-        restart interrupts goes on where it was, because each memory has a source key of its own.
-        """
-        edges = (*edges, *_edges_to_whole(memories, space))
-        refused = self._gateway.refusals(memories, edges, caller=caller)
-        if error := next(iter(refused), None) or self._missing_end(memories, edges):
-            taken.problem = _refused(error)
-            return
-        written = 0
-        plain = [replace(memory, part_of=(), dedupe=Dedupe.NONE) for memory in memories]
-        for part in (*_parts(plain[1:]), plain[:1]):
-            own_edges = edges if part == plain[:1] else ()
-            report = self._gateway.write(part, edges=own_edges, caller=caller, atomic=True, with_vectors=False)
-            if error := _first_error(report):
-                message = f"{_refused(error)} ({written:,} of {len(memories):,} memories were stored before)"
-                taken.problem = RejectedError(RejectionCode.REPOSITORY_ERROR, message)
-                return
-            written += len(part)
-        taken.memories, taken.edges = written, len(taken.extracted.edges) if taken.extracted else 0
-
-    def _missing_end(self, memories: Sequence[WriteRequest], edges: Sequence[EdgeRequest]) -> InvalidInput | None:
-        """Why an edge cannot be drawn once the memories are there."""
-        own = {memory.uid or memory.proposed_uid for memory in memories}
-        ends = {
-            f"edges.{index}.{field}": (memory_key(edge.space, uid), uid)
-            for index, edge in enumerate(edges)
-            for field, uid in (("from", edge.from_uid), ("to", edge.to_uid))
-            if uid not in own
-        }
-        known = self._memories.by_key({key for key, _ in ends.values()}) if ends else {}
-        missing = {
-            path: ["There is no memory of that uid in this space."]
-            for path, (key, _) in ends.items()
-            if key not in known
-        }
-        return InvalidInput(missing) if missing else None
 
     def _concluded(self, space: Space, workspace: Workspace, taken: TakenFile) -> list[Manifest]:
         """Leave the manifest of a file, and an event."""
@@ -495,29 +385,6 @@ def _batches(paths: Sequence[Path]) -> Iterator[list[Path]]:
         yield batch
 
 
-def _parts(memories: Sequence[WriteRequest]) -> Iterator[list[WriteRequest]]:
-    """Memories in parts that one transaction can take."""
-    part: list[WriteRequest] = []
-    chars = 0
-    for memory in memories:
-        if part and chars + len(memory.content) > _PART_CHARS:
-            yield part
-            part, chars = [], 0
-        part.append(memory)
-        chars += len(memory.content)
-    if part:
-        yield part
-
-
-def _edges_to_whole(memories: Sequence[WriteRequest], space: Space) -> list[EdgeRequest]:
-    """The edges from the parts of a document to it."""
-    return [
-        EdgeRequest(space=space, from_uid=memory.uid or memory.proposed_uid or "", to_uid=uid, type=EdgeType.PART_OF)
-        for memory in memories
-        for uid in memory.part_of
-    ]
-
-
 def _is_under_way(taken: TakenFile) -> bool:
     """Whether it was moved, and not finished."""
     return os.path.lexists(taken.place) and not _manifest_of(taken.place).exists()
@@ -526,30 +393,6 @@ def _is_under_way(taken: TakenFile) -> bool:
 def _given_up() -> RejectedError:
     message = f"The store could not take it in, {_TRIES_MAX} times."
     return RejectedError(RejectionCode.REPOSITORY_ERROR, message)
-
-
-def _unexpected(error: Exception) -> RejectedError:
-    """What nobody thought of is the end of one file, not of all that come after it."""
-    log.error("a file could not be taken in", exc_info=error)
-    return RejectedError(RejectionCode.REPOSITORY_ERROR, f"Something went wrong: {type(error).__name__}.")
-
-
-def _is_single(extracted: Extracted) -> bool:
-    return len(extracted.memories) == 1 and not extracted.edges
-
-
-def _first_error(report: WriteReport) -> GraphmemError | None:
-    """The error that made the others roll back."""
-    errors = [result.error for result in report.results if result.error]
-    return next((error for error in errors if error.code != "rolled_back"), errors[0] if errors else None)
-
-
-def _refused(error: GraphmemError) -> RejectedError:
-    """What the store refused, and why."""
-    reason = f" ({error.reason})" if isinstance(error, PolicyRefused) else ""
-    fields = getattr(error, "fields", {})
-    detail = "; ".join(f"{path}: {' '.join(texts)}" for path, texts in fields.items())
-    return RejectedError(RejectionCode.REPOSITORY_ERROR, detail or f"{error.message}{reason}")
 
 
 def _has_manifest(file: SourceFile, workspace: Workspace) -> bool:

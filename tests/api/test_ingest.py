@@ -21,6 +21,12 @@ from graphmem.store.memories import Memories
 SPACE = "orchestrator:main"
 
 
+@pytest.fixture(autouse=True)
+def _settled_at_once(monkeypatch):
+    """Where the system cannot say whether a file is being written, no test waits for it to settle."""
+    monkeypatch.setattr("graphmem.adapters.drop_folder._SETTLED_SECONDS", 0.0)
+
+
 @pytest.fixture
 def workspace(api):
     space = Space(tenant=api.house.caller.tenant, kind=SpaceKind.ORCHESTRATOR, owner="main")
@@ -545,7 +551,7 @@ def test_a_long_name_has_a_folder_too_and_the_job_finds_it(api):
 @pytest.fixture
 def small_parts():
     """What counts as large: a few characters."""
-    with patch("graphmem.intake.files._WHOLE_CHARS", 20), patch("graphmem.intake.files._PART_CHARS", 20):
+    with patch("graphmem.intake.file_writing._WHOLE_CHARS", 20), patch("graphmem.intake.file_writing._PART_CHARS", 20):
         yield
 
 
