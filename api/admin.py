@@ -8,11 +8,12 @@ from marshmallow import Schema, ValidationError, fields, validate
 
 from api.auth import requires
 from api.parsing import JsonBlueprint
-from api.schemas.common import RequestSchema, Text, iso
+from api.schemas.common import RequestSchema, Text
 from api.service import service
 from graphmem.errors import Forbidden
 from graphmem.model.caller import Role, is_pattern
 from graphmem.model.space import FIRST_TENANT, SpaceKind, is_tenant_name
+from graphmem.text.times import iso
 
 blueprint = JsonBlueprint("admin", __name__, url_prefix="/v1/admin", description="Running the service")
 

@@ -8,12 +8,13 @@ from marshmallow import RAISE, Schema, fields, validate
 from api.auth import requires
 from api.orchestrators import orchestrator_space
 from api.parsing import JsonBlueprint
-from api.schemas.common import RequestSchema, Text, iso
+from api.schemas.common import RequestSchema, Text
 from api.service import service
 from graphmem.errors import NotFound
 from graphmem.model.bulletin import Snapshot
 from graphmem.model.caller import Role
 from graphmem.recall.bulletin import LIMIT_CHARS
+from graphmem.text.times import iso
 
 blueprint = JsonBlueprint("bulletins", __name__, url_prefix="/v1/bulletins", description="Bulletins of orchestrators")
 

@@ -8,12 +8,13 @@ from marshmallow import RAISE, Schema, fields, validate
 from api.auth import requires
 from api.finding import named_spaces
 from api.parsing import JsonBlueprint
-from api.schemas.common import RequestSchema, iso
+from api.schemas.common import RequestSchema
 from api.service import service
 from graphmem.errors import Forbidden
 from graphmem.model.caller import Caller, Role
 from graphmem.model.job import JobState, RunRecord
 from graphmem.model.space import FIRST_TENANT, space_from_key
+from graphmem.text.times import iso
 
 blueprint = JsonBlueprint("jobs", __name__, url_prefix="/v1/jobs", description="What keeps the store in order")
 

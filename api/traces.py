@@ -8,7 +8,6 @@ from marshmallow import RAISE, Schema, fields
 from api.auth import requires
 from api.finding import found_memory
 from api.parsing import JsonBlueprint
-from api.schemas.common import iso
 from api.schemas.memories import SpaceQuery
 from api.service import service
 from graphmem.errors import InvalidInput, NotFound
@@ -16,6 +15,7 @@ from graphmem.model.caller import Role
 from graphmem.model.space import space_from_key
 from graphmem.model.trace import TraceKind, TraceRecord
 from graphmem.recall.explain import Reason
+from graphmem.text.times import iso
 
 blueprint = JsonBlueprint("traces", __name__, url_prefix="/v1/traces", description="Why something came back or not")
 

@@ -115,8 +115,3 @@ class ErrorSchema(Schema):
     """The one error body."""
 
     error = fields.Nested(ErrorDetail, required=True)
-
-
-def iso(moment: datetime | None) -> str | None:
-    """A time as it stands in every answer: 2026-03-01T09:30:00Z."""
-    return moment.isoformat().replace("+00:00", "Z") if moment else None

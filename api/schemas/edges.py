@@ -4,9 +4,10 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate
 
-from api.schemas.common import Number, RequestSchema, Text, invalid_as, iso
+from api.schemas.common import Number, RequestSchema, Text, invalid_as
 from api.schemas.memories import EntityAnswer, MemoryAnswer
 from graphmem.gateway.validation import UID_FORM, is_uid
+from graphmem.intake.transfer import exported_edge
 from graphmem.model.edge import Edge, EdgeType, LineageType, edge_type
 
 
@@ -108,13 +109,4 @@ EVERY_TYPE: tuple[EdgeType | LineageType, ...] = (*EdgeType, *LineageType)
 
 def edge_view(edge: Edge) -> dict[str, Any]:
     """An edge as every answer shows it."""
-    return {
-        "uid": edge.uid,
-        "from": edge.from_uid,
-        "to": edge.to_uid,
-        "type": edge.type.value,
-        "weight": edge.weight,
-        "reason": edge.reason,
-        "link_type": edge.link_type,
-        "created_at": iso(edge.created_at),
-    }
+    return exported_edge(edge)

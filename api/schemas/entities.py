@@ -5,7 +5,7 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from api.schemas.common import EntityField, RequestSchema, Text, UtcDateTime, iso
+from api.schemas.common import EntityField, RequestSchema, Text, UtcDateTime
 from api.schemas.edges import check_uid
 from api.schemas.recall import CardFactAnswer
 from graphmem.model.entity import EntityType
@@ -14,6 +14,7 @@ from graphmem.model.space import space_from_key
 from graphmem.model.tending import EntitySummary
 from graphmem.recall.cards import Card
 from graphmem.store.entities import Entity, KnownOf
+from graphmem.text.times import iso
 
 _KEY = {"example": "person:john_doe"}
 

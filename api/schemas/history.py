@@ -4,11 +4,11 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
-from api.schemas.common import iso
 from api.schemas.edges import EdgeAnswer, edge_view
 from api.schemas.memories import MemoryAnswer, memory_view
 from graphmem.model.memory import Memory
 from graphmem.store.history import History
+from graphmem.text.times import iso
 
 _BOOKKEEPING = {"version", "updated_at", "mention_count", "recall_count", "last_recalled_at", "embedded", "status_at"}
 

@@ -13,7 +13,6 @@ from api.schemas.common import (
     UtcDateTime,
     VectorField,
     invalid_as,
-    iso,
     unknown_as,
 )
 from graphmem.gateway.validation import problems
@@ -21,6 +20,7 @@ from graphmem.model.memory import Authority, Memory, MemoryType, Status
 from graphmem.model.policy import WritePolicy
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.writing import Dedupe, OnSameKey, WriteRequest
+from graphmem.text.times import iso
 
 _LIMITS = WritePolicy()
 _UIDS = {"description": "uids of memories in the same space"}

@@ -4,7 +4,6 @@ import json
 import logging
 import sys
 import threading
-from datetime import UTC
 from pathlib import Path
 
 from cachetools import LRUCache
@@ -14,6 +13,7 @@ from graphmem.adapters.workspaces import Workspaces
 from graphmem.errors import GraphmemError
 from graphmem.model.space import FIRST_TENANT, Space
 from graphmem.ports import Clock
+from graphmem.text.times import iso
 
 log = logging.getLogger(__name__)
 
@@ -45,8 +45,7 @@ class EventLog:
 
         What it is about goes on where it cannot be written.
         """
-        timestamp = self._clock.now().astimezone(UTC).isoformat().replace("+00:00", "Z")
-        line = {"timestamp": timestamp, "event": event, "orchestrator_id": space.owner, **fields}
+        line = {"timestamp": iso(self._clock.now()), "event": event, "orchestrator_id": space.owner, **fields}
         if space.tenant != FIRST_TENANT:
             line["tenant"] = space.tenant
         text = json.dumps(line, default=str)

@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 
 from graphmem.adapters.drop_folder import write_json
@@ -30,6 +29,7 @@ from graphmem.recall.bulletin import CITATIONS_MAX, EVIDENCE_MAX, LIMIT_CHARS, b
 from graphmem.recall.bulletins import BulletinMaker
 from graphmem.recall.recall import Recall
 from graphmem.recall.request import Mode, RecallItem, RecallRequest
+from graphmem.text.times import iso
 
 log = logging.getLogger(__name__)
 
@@ -178,7 +178,7 @@ def artefact(context: Context, query: str) -> dict[str, object]:
     """What an investigation was given, or why it got nothing, as its file has it (002, Write-back)."""
     found: dict[str, object] = {
         "messageId": context.snapshot.message_id,
-        "generatedAt": _iso(context.snapshot.generated_at),
+        "generatedAt": iso(context.snapshot.generated_at),
         "query": redacted(query),
         "status": "failed" if context.failure else "succeeded",
     }
@@ -202,7 +202,3 @@ def cited(item: RecallItem) -> Mapping[str, object]:
         "workflowRunId": source.workflow_run_id,
         "stepId": source.step_id,
     }
-
-
-def _iso(moment: datetime) -> str:
-    return moment.isoformat().replace("+00:00", "Z")

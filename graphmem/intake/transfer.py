@@ -5,7 +5,7 @@ One line holds ``{"memory": {…}}`` or ``{"edge": {…}}``, memories first. Wha
 """
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC
 from typing import Any
 
 from marshmallow import RAISE, Schema, ValidationError, fields
@@ -18,6 +18,7 @@ from graphmem.model.memory import Authority, Memory, MemoryType, Status
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.space import Space
 from graphmem.model.writing import Dedupe, WriteRequest
+from graphmem.text.times import iso
 
 _TEXTS = ("uid", "content", "summary", "actor", "context", "logical_key")
 _TIMES = ("occurred_at", "valid_from", "valid_until", "expires_at", "created_at", "updated_at")
@@ -27,7 +28,7 @@ def exported_memory(memory: Memory) -> dict[str, Any]:
     """A memory as its line says it; a context that the service built is left to be built anew."""
     source = memory.source
     values: dict[str, Any] = {name: getattr(memory, name) for name in _TEXTS}
-    values |= {name: _iso(getattr(memory, name)) for name in _TIMES}
+    values |= {name: iso(getattr(memory, name)) for name in _TIMES}
     return values | {
         "context": None if memory.context_built else memory.context,
         "type": memory.type.value,
@@ -54,7 +55,7 @@ def exported_edge(edge: Edge) -> dict[str, Any]:
         "weight": edge.weight,
         "reason": edge.reason,
         "link_type": edge.link_type,
-        "created_at": _iso(edge.created_at),
+        "created_at": iso(edge.created_at),
     }
 
 
@@ -156,7 +157,3 @@ def _flat(messages: Mapping[Any, Any], prefix: str = "") -> dict[str, list[str]]
         path = f"{prefix}.{name}".strip(".")
         found |= _flat(inner, path) if isinstance(inner, Mapping) else {path: [str(text) for text in inner]}
     return found
-
-
-def _iso(moment: datetime | None) -> str | None:
-    return moment.isoformat().replace("+00:00", "Z") if moment else None

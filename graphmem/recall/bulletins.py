@@ -16,6 +16,7 @@ from graphmem.recall.recall import Recall
 from graphmem.recall.request import Bundle, RecallRequest
 from graphmem.store.bulletins import Bulletins
 from graphmem.store.memories import Memories
+from graphmem.text.times import iso
 
 log = logging.getLogger(__name__)
 
@@ -150,5 +151,5 @@ def snapshot_file(snapshot: Snapshot) -> dict[str, object]:
         "sections": [
             {"name": name, "lines": [line.text for line in lines]} for name, lines in snapshot.bulletin.sections
         ],
-        "generatedAt": snapshot.generated_at.isoformat().replace("+00:00", "Z"),
+        "generatedAt": iso(snapshot.generated_at),
     }
