@@ -147,7 +147,6 @@ def _written(request: WriteRequest | None, edges: Sequence[EdgeRequest] = ()) ->
 
 def _accepted(report: WriteReport) -> tuple[WriteResult, ...]:
     """The results of a write; the first error that is not a consequence of another one is raised."""
-    errors = [result.error for result in report.results if result.error]
-    if errors:
-        raise next((error for error in errors if error.code != "rolled_back"), errors[0])
+    if error := report.first_error:
+        raise error
     return report.results

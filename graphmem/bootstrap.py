@@ -33,7 +33,7 @@ from graphmem.recall.recall import Recall
 from graphmem.settings import Settings
 from graphmem.store.bulletins import Bulletins
 from graphmem.store.candidates import Candidates
-from graphmem.store.connection import Connection
+from graphmem.store.connection import LOGIN_SECONDS, Connection
 from graphmem.store.edges import Edges
 from graphmem.store.entities import Entities
 from graphmem.store.history import Histories
@@ -49,7 +49,6 @@ from graphmem.upkeep.catalogue import all_jobs
 from graphmem.upkeep.runs import Job, JobRunner
 
 _RETRY_SECONDS = 0.2
-_LOGIN_SECONDS = 10.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -150,8 +149,7 @@ def wait_until_prepared(
         except (SchemaOutdated, StoreUnavailable) as error:
             problem = error
             when_away(error)
-        # a server that is asked too often with a wrong password locks the user out
-        time.sleep(_LOGIN_SECONDS if isinstance(problem, StoreLoginRefused) else _RETRY_SECONDS)
+        time.sleep(LOGIN_SECONDS if isinstance(problem, StoreLoginRefused) else _RETRY_SECONDS)
 
 
 def build(

@@ -42,17 +42,10 @@ class SourceSchema(RequestSchema):
     key = Text(allow_none=True, metadata={"description": "The idempotency key of the source"})
 
 
-class MemoryRequest(RequestSchema):
-    """A memory to be added."""
+class _TypedRequest(RequestSchema):
+    """What adding a memory and changing one say in the same form."""
 
-    space = fields.String(required=True, metadata={"example": "user:ada"})
-    content = fields.String(required=True, metadata={"example": "Ada prefers tea."})
     type = fields.Enum(MemoryType, by_value=True, error_messages=unknown_as("InvalidNodeType"))
-    uid = fields.String()
-    dedupe = fields.Enum(Dedupe, by_value=True)
-    summary = fields.String()
-    actor = fields.String()
-    context = fields.String()
     importance = fields.Integer(
         strict=True,
         metadata={"minimum": 0, "maximum": 100},
@@ -61,6 +54,18 @@ class MemoryRequest(RequestSchema):
     confidence = Number(
         metadata={"minimum": 0, "maximum": 1}, error_messages=invalid_as("a number", "InvalidConfidence")
     )
+
+
+class MemoryRequest(_TypedRequest):
+    """A memory to be added."""
+
+    space = fields.String(required=True, metadata={"example": "user:ada"})
+    content = fields.String(required=True, metadata={"example": "Ada prefers tea."})
+    uid = fields.String()
+    dedupe = fields.Enum(Dedupe, by_value=True)
+    summary = fields.String()
+    actor = fields.String()
+    context = fields.String()
     entities = fields.List(EntityField(metadata={"example": "person:ada"}))
     logical_key = fields.String()
     on_same_key = fields.Enum(OnSameKey, by_value=True)
@@ -105,20 +110,11 @@ def write_request(values: dict[str, Any]) -> WriteRequest:
     return WriteRequest(**(values | sequences | source), given=frozenset(values))
 
 
-class PatchRequest(RequestSchema):
+class PatchRequest(_TypedRequest):
     """The fields of a memory that are to change; null empties one that may be empty."""
 
     content = fields.String()
     summary = fields.String(allow_none=True)
-    type = fields.Enum(MemoryType, by_value=True, error_messages=unknown_as("InvalidNodeType"))
-    importance = fields.Integer(
-        strict=True,
-        metadata={"minimum": 0, "maximum": 100},
-        error_messages=invalid_as("an integer", "InvalidImportance"),
-    )
-    confidence = Number(
-        metadata={"minimum": 0, "maximum": 1}, error_messages=invalid_as("a number", "InvalidConfidence")
-    )
     entities = fields.List(EntityField(metadata={"example": "person:ada"}), allow_none=True)
     occurred_at = UtcDateTime(allow_none=True)
     valid_from = UtcDateTime(allow_none=True)

@@ -1,13 +1,18 @@
 """Workspaces: the folders of orchestrators below the data folder, and which files a memory may cite (002)."""
 
 import hashlib
+import logging
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 from urllib.parse import quote, unquote
 
+from graphmem.adapters.drop_folder import write_json
 from graphmem.errors import InvalidInput
 from graphmem.model.space import FIRST_TENANT, Space, SpaceKind, parse_space
+
+log = logging.getLogger(__name__)
 
 NO_ORCHESTRATOR = "Must be an orchestrator space, such as orchestrator:main."
 _NAME_MAX_BYTES = 200  # file systems take 255
@@ -83,6 +88,16 @@ class Workspaces:
         root = self._orchestrators(space.tenant) / file_name(space.owner)
         named = ((root, space.owner), (root.parents[1], space.tenant))
         return Workspace(root=root, names=tuple(each for each in named if each[0].name.startswith(_HASHED)))
+
+    def keep(self, space: Space, folder: Literal["bulletins", "diagnostics"], message_id: str, values: object) -> None:
+        """Keep a JSON file about a message of an orchestrator; one that cannot be written is logged."""
+        try:
+            workspace = self.of(space)
+            workspace.create()
+            place: Path = getattr(workspace, folder)
+            write_json(place / f"{file_name(message_id)}.json", values)
+        except (OSError, InvalidInput) as error:
+            log.warning("a file of %s could not be written: %s", folder, type(error).__name__)
 
     def present(self) -> Iterator[Space]:
         """The orchestrators that have an ingest folder, by tenant and name."""

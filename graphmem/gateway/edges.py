@@ -13,6 +13,8 @@ from graphmem.model.space import Space
 from graphmem.model.state import Decision, EdgeKey, GraphState, Selection
 from graphmem.text.normalise import is_storable
 
+_SAME_ENDS = "Must be another memory than from."
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EdgeRequest:
@@ -52,6 +54,8 @@ def edge_problems(request: EdgeRequest, *, path: str = "") -> dict[str, list[str
     for field, uid in (("uid", request.uid), ("from", request.from_uid), ("to", request.to_uid)):
         if uid is not None and not is_uid(uid):
             found[f"{path}{field}"] = [UID_FORM]
+    if request.from_uid == request.to_uid:
+        found[f"{path}to"] = [_SAME_ENDS]
     if not (math.isfinite(request.weight) and 0 <= request.weight <= 1):
         found[f"{path}weight"] = ["Must be a number from 0 to 1 (EdgeWeightOutOfRange)."]
     if not all(is_storable(text) for text in (request.reason, request.link_type) if text):
@@ -92,7 +96,7 @@ def draw_requested(draft: Draft, request: EdgeRequest, *, path: str = "") -> Edg
         if key not in draft.memories
     }
     if start == end:
-        wrong[f"{path}to"] = ["Must be another memory than from."]
+        wrong[f"{path}to"] = [_SAME_ENDS]
     if wrong:
         raise InvalidInput(wrong)
     if request.type is EdgeType.UPDATES and draft.memories[end].status is Status.ACTIVE:

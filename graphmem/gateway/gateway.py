@@ -23,7 +23,7 @@ from graphmem.model.policy import Policy
 from graphmem.model.space import Space
 from graphmem.model.state import Decision, EdgeKey, GraphState, Selection
 from graphmem.model.trace import TraceKind, TraceRecord
-from graphmem.model.writing import IdempotencyKey, Outcome, WriteReport, WriteRequest, WriteResult
+from graphmem.model.writing import ROLLED_BACK, IdempotencyKey, Outcome, WriteReport, WriteRequest, WriteResult
 from graphmem.ports import Clock, Embedder, IdSource, Vector
 from graphmem.store.connection import Connection, Transaction
 from graphmem.store.edges import Edges
@@ -44,7 +44,7 @@ Decide = Callable[[GraphState], Decision]
 class RolledBack(GraphmemError):
     """Another item of this atomic batch was refused, so nothing was stored."""
 
-    code = "rolled_back"
+    code = ROLLED_BACK
 
 
 class _UndoError(Exception):
@@ -355,8 +355,6 @@ class Gateway:
         for index, request in enumerate(requests):
             path = f"edges.{index}." if are_many else ""
             wrong |= edge_problems(request, path=path)
-            if request.from_uid == request.to_uid:
-                wrong[f"{path}to"] = ["Must be another memory than from."]
         if wrong:
             raise InvalidInput(wrong)
         wanted: dict[tuple[Space, str], EdgeKey] = {}

@@ -1,16 +1,13 @@
 """Context: what a prompt or an investigation is given for a message, after the message was written down (002)."""
 
-import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from graphmem.adapters.drop_folder import write_json
-from graphmem.adapters.workspaces import Workspaces, file_name
+from graphmem.adapters.workspaces import Workspaces
 from graphmem.errors import (
     Forbidden,
     GraphmemError,
-    InvalidInput,
     MemoryDisabled,
     SourcePathDenied,
     StoreUnavailable,
@@ -30,8 +27,6 @@ from graphmem.recall.bulletins import BulletinMaker
 from graphmem.recall.recall import Recall
 from graphmem.recall.request import Mode, RecallItem, RecallRequest
 from graphmem.text.times import iso
-
-log = logging.getLogger(__name__)
 
 QUERY_MAX_CHARS = 8_000
 
@@ -106,13 +101,7 @@ class ContextMaker:
                 leaving_out=own,
             )
             context = Context(snapshot=made)
-        return Context(
-            snapshot=context.snapshot,
-            written=written,
-            write_error=problem,
-            evidence=context.evidence,
-            failure=context.failure,
-        )
+        return replace(context, written=written, write_error=problem)
 
     def _write(
         self, space: Space, message_id: str, conversation_id: str | None, content: str, caller: Caller
@@ -156,17 +145,8 @@ class ContextMaker:
             generated_at=self._clock.now(),
         )
         context = Context(snapshot=made, evidence=shown, failure=failure)
-        self._keep(space, context, query)
+        self._workspaces.keep(space, "diagnostics", message_id, artefact(context, query))
         return context
-
-    def _keep(self, space: Space, context: Context, query: str) -> None:
-        try:
-            workspace = self._workspaces.of(space)
-            workspace.create()
-            place = workspace.diagnostics / f"{file_name(context.snapshot.message_id)}.json"
-            write_json(place, artefact(context, query))
-        except (OSError, InvalidInput) as error:
-            log.warning("what an investigation was given could not be kept: %s", type(error).__name__)
 
 
 def _is_of(memory: Memory, message_id: str) -> bool:

@@ -16,7 +16,7 @@ from graphmem.model.caller import Caller
 from graphmem.model.edge import EdgeType
 from graphmem.model.memory import memory_key
 from graphmem.model.space import Space
-from graphmem.model.writing import Dedupe, WriteReport, WriteRequest
+from graphmem.model.writing import Dedupe, WriteRequest
 from graphmem.store.memories import Memories
 
 log = logging.getLogger(__name__)
@@ -84,7 +84,7 @@ class FileWriter:
             taken.problem = _unexpected(error)
             return
         taken.memories, taken.edges = len(memories), len(edges)
-        if refusal := _first_error(report):
+        if refusal := report.first_error:
             taken.problem = _refused(refusal)
 
     def _write_in_parts(
@@ -107,10 +107,10 @@ class FileWriter:
             return
         written = 0
         plain = [replace(memory, part_of=(), dedupe=Dedupe.NONE) for memory in memories]
-        for part in (*_parts(plain[1:]), plain[:1]):
-            own_edges = edges if part == plain[:1] else ()
+        last: tuple[Sequence[WriteRequest], Sequence[EdgeRequest]] = (plain[:1], edges)
+        for part, own_edges in (*((part, ()) for part in _parts(plain[1:])), last):
             report = self._gateway.write(part, edges=own_edges, caller=caller, atomic=True, with_vectors=False)
-            if error := _first_error(report):
+            if error := report.first_error:
                 message = f"{_refused(error)} ({written:,} of {len(memories):,} memories were stored before)"
                 taken.problem = RejectedError(RejectionCode.REPOSITORY_ERROR, message)
                 return
@@ -166,12 +166,6 @@ def _unexpected(error: Exception) -> RejectedError:
 
 def _is_single(extracted: Extracted) -> bool:
     return len(extracted.memories) == 1 and not extracted.edges
-
-
-def _first_error(report: WriteReport) -> GraphmemError | None:
-    """The error that made the others roll back."""
-    errors = [result.error for result in report.results if result.error]
-    return next((error for error in errors if error.code != "rolled_back"), errors[0] if errors else None)
 
 
 def _refused(error: GraphmemError) -> RejectedError:

@@ -10,6 +10,8 @@ from graphmem.model.entity import EntityRef
 from graphmem.model.memory import Authority, Memory, MemoryType, Status
 from graphmem.model.source import Source
 
+ROLLED_BACK = "rolled_back"  # the code of what another item of its batch took with it
+
 
 class Dedupe(StrEnum):
     """Whether equal content in the space reinforces what is there."""
@@ -100,6 +102,12 @@ class WriteReport:
 
     results: tuple[WriteResult, ...]
     trace_id: str
+
+    @property
+    def first_error(self) -> GraphmemError | None:
+        """The first error that is not only a consequence of another one, as what rolls back in an atomic batch is."""
+        errors = [result.error for result in self.results if result.error]
+        return next((error for error in errors if error.code != ROLLED_BACK), errors[0] if errors else None)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

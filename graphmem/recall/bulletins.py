@@ -3,8 +3,7 @@
 import logging
 from collections.abc import Collection
 
-from graphmem.adapters.drop_folder import write_json
-from graphmem.adapters.workspaces import Workspaces, file_name
+from graphmem.adapters.workspaces import Workspaces
 from graphmem.errors import Forbidden, GraphmemError, InvalidInput, MemoryDisabled, SourcePathDenied, StoreUnavailable
 from graphmem.model.bulletin import Bulletin, Snapshot
 from graphmem.model.caller import Caller, Role
@@ -129,17 +128,12 @@ class BulletinMaker:
         return memory.source.path is None or self._workspaces.may_cite(space, memory.source.path)
 
     def _keep(self, space: Space, made: Snapshot) -> None:
-        """Keep a bulletin in the store and as a file; where one of both fails, the other does."""
+        """Keep a bulletin in the store and as a file; where one of both fails, the other does not."""
         try:
             self._bulletins.keep(space, made)
         except StoreUnavailable:
             log.warning("the bulletin of a message could not be kept: the database does not answer")
-        try:
-            workspace = self._workspaces.of(space)
-            workspace.create()
-            write_json(workspace.bulletins / f"{file_name(made.message_id)}.json", snapshot_file(made))
-        except (OSError, InvalidInput) as error:
-            log.warning("the bulletin of a message could not be written as a file: %s", type(error).__name__)
+        self._workspaces.keep(space, "bulletins", made.message_id, snapshot_file(made))
 
 
 def snapshot_file(snapshot: Snapshot) -> dict[str, object]:

@@ -25,7 +25,7 @@ Result = TypeVar("Result")
 Row = Mapping[str, Any]
 
 _ASKED_SECONDS = 1.0
-_LOGIN_SECONDS = 10.0
+LOGIN_SECONDS = 10.0  # between two tries after a refused login: more of them lock the user out
 _RACES = 5  # how often a write that lost a race looks again
 
 
@@ -161,8 +161,8 @@ class Connection:
             if problem is None:
                 self._is_away = False
                 return
-            is_refused = isinstance(problem, StoreLoginRefused)  # asked too often, it locks the user out
-            self._refused_until = time.monotonic() + (_LOGIN_SECONDS if is_refused else _ASKED_SECONDS)
+            is_refused = isinstance(problem, StoreLoginRefused)
+            self._refused_until = time.monotonic() + (LOGIN_SECONDS if is_refused else _ASKED_SECONDS)
             raise problem
 
     def problem(self) -> StoreUnavailable | None:
