@@ -15,12 +15,16 @@ from graphmem.model.caller import Role, is_pattern
 from graphmem.model.space import FIRST_TENANT, SpaceKind, is_tenant_name
 from graphmem.text.times import iso
 
-blueprint = JsonBlueprint("admin", __name__, url_prefix="/v1/admin", description="Running the service")
+blueprint = JsonBlueprint(
+    "admin", __name__, url_prefix="/v1/admin", description="Running the service"
+)
 
 
 def _check_pattern(pattern: str) -> None:
     if not is_pattern(pattern):
-        message = f"Must be * or kind:owner with * as a wild card; the kinds are {', '.join(SpaceKind)}."
+        message = (
+            f"Must be * or kind:owner with * as a wild card; the kinds are {', '.join(SpaceKind)}."
+        )
         raise ValidationError(message)
 
 
@@ -36,7 +40,9 @@ class KeyRequest(RequestSchema):
     name = Text(required=True, validate=validate.Length(1, 128))
     role = fields.Enum(Role, by_value=True, required=True)
     spaces = fields.List(
-        Text(validate=[validate.Length(1, 300), _check_pattern]), required=True, validate=validate.Length(1, 64)
+        Text(validate=[validate.Length(1, 300), _check_pattern]),
+        required=True,
+        validate=validate.Length(1, 64),
     )
     tenant = Text(validate=_check_tenant)
 
@@ -84,7 +90,9 @@ class KeysView(MethodView):
         if not g.caller.may_grant(values["spaces"]):
             message = "A key cannot be given spaces that your own key does not have."
             raise Forbidden(message)
-        made = service().keys.create(name=values["name"], role=values["role"], tenant=tenant, spaces=values["spaces"])
+        made = service().keys.create(
+            name=values["name"], role=values["role"], tenant=tenant, spaces=values["spaces"]
+        )
         response = jsonify(_view(made))
         response.status_code = 201
         return response

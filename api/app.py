@@ -97,6 +97,8 @@ def create_app(graphmem: Graphmem, gate: Gate | None = None) -> Flask:
 
 def _require_json() -> None:
     """Answer 415 before a body is read: without it a form would look like an empty body."""
-    has_body = bool(request.content_length) or "chunked" in request.headers.get("Transfer-Encoding", "")
+    has_body = bool(request.content_length) or "chunked" in request.headers.get(
+        "Transfer-Encoding", ""
+    )
     if has_body and request.mimetype != "application/json":
         raise UnsupportedMediaType

@@ -32,7 +32,9 @@ def requires(role: Role, *, while_away: bool = False) -> Callable[[Callable[P, R
         def guarded(*args: P.args, **kwargs: P.kwargs) -> R:
             g.caller = authenticate(while_away=while_away)
             if not g.caller.role.includes(role):
-                message = f"This needs a key with the role {role} or above; yours is {g.caller.role}."
+                message = (
+                    f"This needs a key with the role {role} or above; yours is {g.caller.role}."
+                )
                 raise Forbidden(message)
             return view(*args, **kwargs)
 
@@ -42,7 +44,9 @@ def requires(role: Role, *, while_away: bool = False) -> Callable[[Callable[P, R
 
 
 def authenticate(*, while_away: bool = False) -> Caller:
-    """Who is calling; ``while_away`` also while the database is, for calls that then answer with nothing of it.
+    """Who is calling.
+
+    ``while_away`` also while the database is, for calls that then answer with nothing of it.
 
     Raises:
         Unauthenticated: there is no key, or it is unknown or revoked.
@@ -54,7 +58,11 @@ def authenticate(*, while_away: bool = False) -> Caller:
     if not service().settings.server.auth:
         return _ANYONE
     scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
-    secret = bearer.strip() if scheme.lower() == "bearer" else request.headers.get("X-API-Key", "").strip()
+    secret = (
+        bearer.strip()
+        if scheme.lower() == "bearer"
+        else request.headers.get("X-API-Key", "").strip()
+    )
     caller = service().keys.find(secret, while_away=while_away) if secret else None
     if caller is None:
         raise Unauthenticated

@@ -16,7 +16,9 @@ from graphmem.model.caller import Role
 from graphmem.recall.bulletin import LIMIT_CHARS
 from graphmem.text.times import iso
 
-blueprint = JsonBlueprint("bulletins", __name__, url_prefix="/v1/bulletins", description="Bulletins of orchestrators")
+blueprint = JsonBlueprint(
+    "bulletins", __name__, url_prefix="/v1/bulletins", description="Bulletins of orchestrators"
+)
 
 _LIMIT_MAX = 100_000
 
@@ -50,7 +52,9 @@ class BulletinAnswer(Schema):
     sections = fields.List(fields.Nested(SectionAnswer))
     citations = fields.List(fields.String())
     mode = fields.String()
-    fallback = fields.String(allow_none=True, metadata={"enum": ["previous_snapshot", "empty_bulletin", None]})
+    fallback = fields.String(
+        allow_none=True, metadata={"enum": ["previous_snapshot", "empty_bulletin", None]}
+    )
     generated_at = fields.DateTime()
 
 
@@ -59,7 +63,10 @@ class BulletinAnswer(Schema):
 @blueprint.arguments(BulletinRequest)
 @blueprint.response(200, BulletinAnswer)
 def make(values: dict[str, Any]) -> Response:
-    """Make the bulletin for a message. When its recall fails, the newest bulletin or an empty one is the answer."""
+    """Make the bulletin for a message.
+
+    When its recall fails, the newest bulletin or an empty one is the answer.
+    """
     made = service().bulletin_maker.make(
         orchestrator_space(values["space"]),
         message_id=values["message_id"],
@@ -76,7 +83,9 @@ def make(values: dict[str, Any]) -> Response:
 @blueprint.response(200, BulletinAnswer)
 def kept(query: dict[str, Any], message_id: str) -> Response:
     """The bulletin that was made for a message, without memories that were retracted since."""
-    found = service().bulletin_maker.kept(orchestrator_space(query["space"]), message_id, caller=g.caller)
+    found = service().bulletin_maker.kept(
+        orchestrator_space(query["space"]), message_id, caller=g.caller
+    )
     if found is None:
         raise NotFound
     return jsonify(bulletin_view(found))
@@ -87,7 +96,8 @@ def bulletin_view(snapshot: Snapshot) -> dict[str, Any]:
     return {
         "rendered": snapshot.bulletin.rendered,
         "sections": [
-            {"name": name, "lines": [line.text for line in lines]} for name, lines in snapshot.bulletin.sections
+            {"name": name, "lines": [line.text for line in lines]}
+            for name, lines in snapshot.bulletin.sections
         ],
         "citations": list(snapshot.bulletin.citations),
         "mode": snapshot.mode,

@@ -19,7 +19,9 @@ from graphmem.model.policy import WritePolicy
 from graphmem.recall.bulletin import EVIDENCE_MAX, LIMIT_CHARS
 from graphmem.text.normalise import shorten
 
-blueprint = JsonBlueprint("contexts", __name__, url_prefix="/v1", description="What prompts are given")
+blueprint = JsonBlueprint(
+    "contexts", __name__, url_prefix="/v1", description="What prompts are given"
+)
 
 
 _EVIDENCE_CHARS = LIMIT_CHARS // EVIDENCE_MAX
@@ -61,7 +63,9 @@ class EvidenceAnswer(Schema):
     uid = fields.String()
     type = fields.String()
     summary = fields.String()
-    content = fields.String(metadata={"description": f"Its beginning, {_EVIDENCE_CHARS} characters at most"})
+    content = fields.String(
+        metadata={"description": f"Its beginning, {_EVIDENCE_CHARS} characters at most"}
+    )
     score = fields.Float()
     citation = fields.Nested(Citation)
 
@@ -89,8 +93,9 @@ class ContextAnswer(BulletinAnswer):
 def make(values: dict[str, Any]) -> Response:
     """What a prompt is given for a message: it is written down first, then recalled for.
 
-    `selector` and `step` get the bulletin, of at most 4,000 characters and 32 memories; `diagnostics` gets at most
-    8 memories found by words alone, with their provenance. A store that is away leaves the context empty, never fails.
+    `selector` and `step` get the bulletin, of at most 4,000 characters and 32 memories;
+    `diagnostics` gets at most 8 memories found by words alone, with their provenance. A store that
+    is away leaves the context empty, never fails.
     """
     space = orchestrator_space(values.pop("space"))
     return jsonify(_view(service().contexts.make(space, caller=g.caller, **values)))
@@ -111,7 +116,9 @@ def _view(context: Context) -> dict[str, Any]:
     ]
     detail = error_detail(context.failure) if context.failure else None
     answer["failure"] = (
-        {"kind": context.failure_kind, "code": detail["code"], "message": detail["message"]} if detail else None
+        {"kind": context.failure_kind, "code": detail["code"], "message": detail["message"]}
+        if detail
+        else None
     )
     return answer
 

@@ -27,7 +27,9 @@ from graphmem.model.caller import Role
 from graphmem.model.memory import Memory, Status
 from graphmem.model.writing import WriteResult
 
-blueprint = JsonBlueprint("corrections", __name__, url_prefix="/v1/memories", description="Correcting memories")
+blueprint = JsonBlueprint(
+    "corrections", __name__, url_prefix="/v1/memories", description="Correcting memories"
+)
 
 _IF_MATCH = {
     "in": "header",
@@ -47,7 +49,9 @@ def revise(query: dict[str, Any], values: dict[str, Any], uid: str) -> Response:
     """Change the named fields of a memory; its earlier version stays in the history."""
     memory = found_memory(uid, query["space"])
     request = correction_request(memory, values)
-    result, trace_id = service().gateway.correct(request, caller=g.caller, expected_version=expected_version(memory))
+    result, trace_id = service().gateway.correct(
+        request, caller=g.caller, expected_version=expected_version(memory)
+    )
     return _changed(result, trace_id)
 
 
@@ -80,7 +84,10 @@ def archive(query: dict[str, Any], values: dict[str, Any], uid: str) -> Response
 @blueprint.response(200, AddAnswer)
 @blueprint.doc(parameters=[_IF_MATCH])
 def restore(query: dict[str, Any], values: dict[str, Any], uid: str) -> Response:
-    """Make a memory current again. What was superseded comes back once its successor is retracted or archived."""
+    """Make a memory current again.
+
+    What was superseded comes back once its successor is retracted or archived.
+    """
     return _with_status(found_memory(uid, query["space"]), Status.ACTIVE, values["reason"])
 
 
@@ -97,7 +104,8 @@ def unfold(query: dict[str, Any], uid: str) -> Response:
     )
     view = memory_view(_stored(result))
     return tagged(
-        jsonify(outcome=result.outcome.value, memory=view, restored=restored, trace_id=trace_id), _stored(result)
+        jsonify(outcome=result.outcome.value, memory=view, restored=restored, trace_id=trace_id),
+        _stored(result),
     )
 
 
@@ -106,13 +114,17 @@ def unfold(query: dict[str, Any], uid: str) -> Response:
 @blueprint.arguments(PageQuery, location="query", unknown=RAISE)
 @blueprint.response(200, HistoryAnswer)
 def history(query: dict[str, Any], uid: str) -> Response:
-    """The versions of a memory, newest first, each with what changed; and what it replaced or was replaced by."""
+    """The versions of a memory, newest first, each with what changed.
+
+    And what it replaced or was replaced by.
+    """
     memory = found_memory(uid, query["space"])
     behind = _version(query["cursor"]) if query["cursor"] else None
     found = service().histories.of(memory, limit=query["limit"], behind=behind)
     last = found.revisions[-1].memory.version if found.has_more else None
     return jsonify(
-        history_view(memory, found, begins=behind is None) | {"next_cursor": encoded(str(last)) if last else None}
+        history_view(memory, found, begins=behind is None)
+        | {"next_cursor": encoded(str(last)) if last else None}
     )
 
 
@@ -142,7 +154,9 @@ def _with_status(memory: Memory, status: Status, reason: str | None) -> Response
 
 def _changed(result: WriteResult, trace_id: str) -> Response:
     memory = _stored(result)
-    return tagged(jsonify(outcome=result.outcome.value, memory=memory_view(memory), trace_id=trace_id), memory)
+    return tagged(
+        jsonify(outcome=result.outcome.value, memory=memory_view(memory), trace_id=trace_id), memory
+    )
 
 
 def _stored(result: WriteResult) -> Memory:

@@ -3,5 +3,7 @@
 from flask_swagger_ui import get_swaggerui_blueprint
 
 blueprint = get_swaggerui_blueprint(
-    "/docs", "/openapi.json", config={"app_name": "graphmem", "validatorUrl": None, "deepLinking": True}
+    "/docs",
+    "/openapi.json",
+    config={"app_name": "graphmem", "validatorUrl": None, "deepLinking": True},
 )

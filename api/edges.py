@@ -20,7 +20,9 @@ from graphmem.model.caller import Role
 from graphmem.recall.spaces import readable_spaces
 from graphmem.store.edges import EdgePlace
 
-blueprint = JsonBlueprint("edges", __name__, url_prefix="/v1/edges", description="How memories relate")
+blueprint = JsonBlueprint(
+    "edges", __name__, url_prefix="/v1/edges", description="How memories relate"
+)
 
 
 @blueprint.route("")
@@ -49,9 +51,14 @@ class EdgesView(MethodView):
     @requires(Role.WRITER)
     @blueprint.arguments(EdgeBody)
     @blueprint.response(201, EdgeOutcome)
-    @blueprint.alt_response(200, schema=EdgeOutcome, description="The edge was there and is revised")
+    @blueprint.alt_response(
+        200, schema=EdgeOutcome, description="The edge was there and is revised"
+    )
     def post(self, values: dict[str, Any]) -> Response:
-        """Draw an edge. One of the same ends and type is revised and keeps its uid. UPDATES supersedes its end."""
+        """Draw an edge. One of the same ends and type is revised and keeps its uid.
+
+        UPDATES supersedes its end.
+        """
         (space,) = named_spaces(values.pop("space"))
         drawn = service().gateway.draw_edge(EdgeRequest(space=space, **values), caller=g.caller)
         outcome = "created" if drawn.is_new else "revised"
@@ -68,7 +75,10 @@ class EdgeView(MethodView):
     @blueprint.arguments(SpaceQuery, location="query", unknown=RAISE)
     @blueprint.response(204)
     def delete(self, query: dict[str, Any], uid: str) -> Response:
-        """Remove an edge; the trace of it stays. What it superseded stays superseded until it is restored."""
+        """Remove an edge; the trace of it stays.
+
+        What it superseded stays superseded until it is restored.
+        """
         space, edge = found_edge(uid, query["space"])
         trace_id = service().gateway.remove_edge(space, edge, caller=g.caller)
         return Response(status=HTTPStatus.NO_CONTENT, headers={"X-Trace-ID": trace_id})

@@ -35,7 +35,9 @@ from graphmem.model.entity import EntityType, entity_key, slug
 from graphmem.recall.spaces import readable_spaces
 from graphmem.store.entities import ChangePlace, EntityPlace
 
-blueprint = JsonBlueprint("entities", __name__, url_prefix="/v1/entities", description="Who and what is mentioned")
+blueprint = JsonBlueprint(
+    "entities", __name__, url_prefix="/v1/entities", description="Who and what is mentioned"
+)
 
 
 @blueprint.route("", methods=["GET"])
@@ -43,7 +45,10 @@ blueprint = JsonBlueprint("entities", __name__, url_prefix="/v1/entities", descr
 @blueprint.arguments(EntityListQuery, location="query", unknown=RAISE)
 @blueprint.response(200, EntityList)
 def listing(query: dict[str, Any]) -> Response:
-    """List the entities that memories of some spaces mention; the one named exactly as the prefix comes first."""
+    """List the entities that memories of some spaces mention.
+
+    The one named exactly as the prefix comes first.
+    """
     spaces = readable_spaces(query["space"], g.caller, field="space")
     types, name = _prefix(query["prefix"], query["type"])
     page = service().entities.page(
@@ -67,7 +72,8 @@ def listing(query: dict[str, Any]) -> Response:
 def one(query: dict[str, Any], key: str) -> Response:
     """An entity: its names, how many memories mention it, and what is known of it, in each space, in a few words.
 
-    The consolidate job makes summaries once more than five facts are known. A merged name leads to what it became.
+    The consolidate job makes summaries once more than five facts are known. A merged name leads to
+    what it became.
     """
     spaces = readable_spaces(query["space"], g.caller, field="space")
     found = service().recall.known_of(_key(key), spaces, limit=1, as_of=None, known_at=None)
@@ -81,7 +87,10 @@ def one(query: dict[str, Any], key: str) -> Response:
 @blueprint.arguments(CardQuery, location="query", unknown=RAISE)
 @blueprint.response(200, EntityCard)
 def card(query: dict[str, Any], key: str) -> Response:
-    """What is known of an entity: its most important facts. A merged name leads to what it became."""
+    """What is known of an entity: its most important facts.
+
+    A merged name leads to what it became.
+    """
     spaces = readable_spaces(query["space"], g.caller, field="space")
     found = service().recall.known_of(
         _key(key), spaces, limit=query["limit"], as_of=query["as_of"], known_at=query["known_at"]
@@ -96,9 +105,14 @@ def card(query: dict[str, Any], key: str) -> Response:
 @blueprint.arguments(MergeBody)
 @blueprint.response(200, ChangeAnswer)
 def merge(values: dict[str, Any], key: str) -> Response:
-    """Merge an entity into another: all its mentions move, and it becomes an alias. The answer shows the evidence."""
+    """Merge an entity into another: all its mentions move, and it becomes an alias.
+
+    The answer shows the evidence.
+    """
     (space,) = named_spaces(values["space"])
-    change = service().entity_keeper.merge(space, key, values["into"], caller=g.caller, reason=values["reason"])
+    change = service().entity_keeper.merge(
+        space, key, values["into"], caller=g.caller, reason=values["reason"]
+    )
     return jsonify(change_view(change))
 
 
@@ -127,7 +141,9 @@ def changes(query: dict[str, Any]) -> Response:
     behind = _change_place(query["cursor"]) if query["cursor"] else None
     page = service().entities.changes(space.without_persona, limit=query["limit"], behind=behind)
     more = encoded(f"{page.next.created_at.isoformat()} {page.next.uid}") if page.next else None
-    return jsonify(items=[change_view(change) for change in page.changes], total=page.total, next_cursor=more)
+    return jsonify(
+        items=[change_view(change) for change in page.changes], total=page.total, next_cursor=more
+    )
 
 
 @blueprint.route("/merges/<merge_id>/undo", methods=["POST"])

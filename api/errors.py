@@ -70,7 +70,11 @@ def http_error_response(error: HTTPException) -> Response:
     status = error.code or 500
     code, message = HTTP_CODES.get(status, ("internal", "Something went wrong inside the service."))
     messages = (getattr(error, "data", None) or {}).get("messages")
-    fields = _without_location(messages) if status == HTTPStatus.UNPROCESSABLE_ENTITY and messages else None
+    fields = (
+        _without_location(messages)
+        if status == HTTPStatus.UNPROCESSABLE_ENTITY and messages
+        else None
+    )
     if fields:
         message = "Not valid: " + ", ".join(sorted(fields)) + "."
     response = error_response(status, code, message, fields=fields)
@@ -82,7 +86,9 @@ def http_error_response(error: HTTPException) -> Response:
 
 def _without_location(messages: Mapping[str, Any]) -> dict[str, list[str]]:
     """Webargs nests its messages under where a value came from: json, query, headers."""
-    return {path: texts for inner in messages.values() for path, texts in flat_messages(inner).items()}
+    return {
+        path: texts for inner in messages.values() for path, texts in flat_messages(inner).items()
+    }
 
 
 def status_of(error: Exception) -> HTTPStatus:
@@ -107,8 +113,14 @@ def error_detail(error: errors.GraphmemError) -> dict[str, Any]:
 
 def error_response(status: int, code: str, message: str, **more: Any) -> Response:  # noqa: ANN401 - JSON values
     """The one error body."""
-    detail = {"code": code, "message": message, **{name: value for name, value in more.items() if value}}
-    body = json.dumps({"error": detail | {"request_id": g.get("request_id", "")}}, ensure_ascii=False)
+    detail = {
+        "code": code,
+        "message": message,
+        **{name: value for name, value in more.items() if value},
+    }
+    body = json.dumps(
+        {"error": detail | {"request_id": g.get("request_id", "")}}, ensure_ascii=False
+    )
     # the name of an unknown field may hold a lone surrogate, which no body can
     response = Response(body.encode("utf-8", "backslashreplace"), mimetype="application/json")
     response.status_code = status
@@ -124,7 +136,9 @@ def flat_messages(messages: Mapping[Any, Any]) -> dict[str, list[str]]:
         here = "" if name == "_schema" else str(name)
         if isinstance(inner, Mapping):
             for path, texts in flat_messages(inner).items():
-                joined = ".".join(part for part in (here, path.removesuffix(_WHOLE)) if part) or _WHOLE
+                joined = (
+                    ".".join(part for part in (here, path.removesuffix(_WHOLE)) if part) or _WHOLE
+                )
                 flat.setdefault(joined, []).extend(texts)
         else:
             texts = [str(text) for text in (inner if isinstance(inner, list) else [inner])]
@@ -152,7 +166,9 @@ def _handle_any(error: Exception) -> Response:
     if isinstance(error, HTTPException):
         return http_error_response(error)
     # the text of a driver error may hold a query with its parameters: only the kind is logged
-    log.error("internal error: %s at\n%s", type(error).__name__, "".join(format_tb(error.__traceback__)))
+    log.error(
+        "internal error: %s at\n%s", type(error).__name__, "".join(format_tb(error.__traceback__))
+    )
     return error_response(500, "internal", _internal_message())
 
 

@@ -1,4 +1,7 @@
-"""The gate: calls are let in once the database has answered and its schema fits; until then the reason is said."""
+"""The gate: calls are let in once the database has answered and its schema fits.
+
+Until then the reason is said.
+"""
 
 from dataclasses import dataclass
 
@@ -7,17 +10,27 @@ from graphmem.errors import GraphmemError, StoreDamaged, StoreUnavailable
 
 @dataclass
 class Gate:
-    """Why no call is let in yet; None once they are. What happens to the database later each call finds out itself."""
+    """Why no call is let in yet; None once they are.
+
+    What happens to the database later each call finds out itself.
+    """
 
     reason: GraphmemError | None = None
 
     @classmethod
     def closed(cls) -> "Gate":
         """A gate that waits for the database."""
-        return cls(StoreUnavailable("The database has not answered yet; memory calls are taken as soon as it does."))
+        return cls(
+            StoreUnavailable(
+                "The database has not answered yet; memory calls are taken as soon as it does."
+            )
+        )
 
     def close(self, reason: GraphmemError) -> None:
-        """Let no call in, and say why; that the database is damaged says more than that it is away."""
+        """Let no call in, and say why.
+
+        That the database is damaged says more than that it is away.
+        """
         if not (isinstance(self.reason, StoreDamaged) and type(reason) is StoreUnavailable):
             self.reason = reason
 
@@ -33,4 +46,6 @@ class Gate:
             SchemaMismatch: its schema, or its vectors, are not of this version.
         """
         if reason := self.reason:
-            raise type(reason)(reason.message)  # a new one for each call: it keeps what it was raised in
+            raise type(reason)(
+                reason.message
+            )  # a new one for each call: it keeps what it was raised in

@@ -13,14 +13,18 @@ from api.service import service
 from graphmem.intake.manifests import Manifest
 from graphmem.model.caller import Role
 
-blueprint = JsonBlueprint("ingest", __name__, url_prefix="/v1/ingest", description="Files for orchestrators")
+blueprint = JsonBlueprint(
+    "ingest", __name__, url_prefix="/v1/ingest", description="Files for orchestrators"
+)
 
 
 class UploadBody(RequestSchema):
     """A file to be taken in."""
 
     space = fields.String(required=True, metadata={"example": "orchestrator:main"})
-    filename = Text(required=True, validate=validate.Length(1, 1_000), metadata={"example": "notes.md"})
+    filename = Text(
+        required=True, validate=validate.Length(1, 1_000), metadata={"example": "notes.md"}
+    )
     content = fields.String(required=True, metadata={"example": "We ship on Friday."})
 
 
@@ -55,7 +59,9 @@ class ScanAnswer(Schema):
     processed = fields.Integer()
     duplicate = fields.Integer()
     rejected = fields.Integer()
-    waiting = fields.List(fields.String(), metadata={"description": "Files that are still being written"})
+    waiting = fields.List(
+        fields.String(), metadata={"description": "Files that are still being written"}
+    )
     left = fields.Integer(metadata={"description": "How many were not looked at: scan again"})
     manifests = fields.List(fields.Nested(ManifestAnswer))
 
@@ -65,9 +71,16 @@ class ScanAnswer(Schema):
 @blueprint.arguments(UploadBody)
 @blueprint.response(200, ManifestAnswer)
 def upload(values: dict[str, Any]) -> Response:
-    """Drop a file and take it in. The answer is its manifest; that of a file which is rejected too."""
+    """Drop a file and take it in.
+
+    The answer is its manifest; that of a file which is rejected too.
+    """
     space = orchestrator_space(values["space"])
-    return jsonify(_view(service().ingest.upload(space, values["filename"], values["content"], caller=g.caller)))
+    return jsonify(
+        _view(
+            service().ingest.upload(space, values["filename"], values["content"], caller=g.caller)
+        )
+    )
 
 
 @blueprint.route("/scan", methods=["POST"])
@@ -75,7 +88,10 @@ def upload(values: dict[str, Any]) -> Response:
 @blueprint.arguments(ScanBody)
 @blueprint.response(200, ScanAnswer)
 def scan(values: dict[str, Any]) -> Response:
-    """Take in what lies in the ingest folder now, 1,000 files at most; the ingest job does so every 30 seconds."""
+    """Take in what lies in the ingest folder now, 1,000 files at most.
+
+    The ingest job does so every 30 seconds.
+    """
     done = service().ingest.scan(orchestrator_space(values["space"]), caller=g.caller)
     return jsonify(
         processed=done.count("processed"),

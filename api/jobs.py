@@ -16,7 +16,9 @@ from graphmem.model.job import JobState, RunRecord
 from graphmem.model.space import FIRST_TENANT, space_from_key
 from graphmem.text.times import iso
 
-blueprint = JsonBlueprint("jobs", __name__, url_prefix="/v1/jobs", description="What keeps the store in order")
+blueprint = JsonBlueprint(
+    "jobs", __name__, url_prefix="/v1/jobs", description="What keeps the store in order"
+)
 
 _AT_ONCE = 1000
 
@@ -24,9 +26,15 @@ _AT_ONCE = 1000
 class RunRequest(RequestSchema):
     """What to run."""
 
-    dry_run = fields.Boolean(load_default=False, metadata={"description": "Count the same, touch nothing"})
-    space = fields.String(load_default=None, metadata={"description": "Only in this space", "example": "user:ada"})
-    repair = fields.Boolean(load_default=False, metadata={"description": "Let `integrity` mend what it finds"})
+    dry_run = fields.Boolean(
+        load_default=False, metadata={"description": "Count the same, touch nothing"}
+    )
+    space = fields.String(
+        load_default=None, metadata={"description": "Only in this space", "example": "user:ada"}
+    )
+    repair = fields.Boolean(
+        load_default=False, metadata={"description": "Let `integrity` mend what it finds"}
+    )
 
 
 class RunsQuery(RequestSchema):
@@ -41,7 +49,9 @@ class RunAnswer(Schema):
     uid = fields.String()
     job = fields.String()
     status = fields.String(
-        metadata={"description": "running, succeeded, partial (the next goes on), failed, abandoned or missed"}
+        metadata={
+            "description": "running, succeeded, partial (the next goes on), failed, abandoned or missed"
+        }
     )
     dry_run = fields.Boolean()
     space = fields.String(allow_none=True)
@@ -52,7 +62,9 @@ class RunAnswer(Schema):
         values=fields.List(fields.String()),
         metadata={"description": "Some of what `integrity` found: space|uid by finding"},
     )
-    degraded = fields.List(fields.String(), metadata={"description": "What did not work, so that rules had to do"})
+    degraded = fields.List(
+        fields.String(), metadata={"description": "What did not work, so that rules had to do"}
+    )
     error = fields.String(allow_none=True)
     started_at = fields.DateTime()
     finished_at = fields.DateTime(allow_none=True)
@@ -100,7 +112,10 @@ class JobList(Schema):
 @requires(Role.CURATOR)
 @blueprint.response(200, JobList)
 def listing() -> Response:
-    """List the jobs: what each does, when it runs, and how its runs went. What runs did is shown to operators."""
+    """List the jobs: what each does, when it runs, and how its runs went.
+
+    What runs did is shown to operators.
+    """
     jobs = [_job_view(state) for state in service().runner.states()]
     return jsonify(items=jobs, total=len(jobs), next_cursor=None)
 
@@ -111,12 +126,19 @@ def listing() -> Response:
 @blueprint.response(200, RunEnvelope)
 @blueprint.alt_response(409, description="It is running already; the message says who runs it.")
 def run(values: dict[str, Any], name: str) -> Response:
-    """Run a job now and wait for it, in one space or, for operators, in all. 409 while it is running elsewhere."""
+    """Run a job now and wait for it, in one space or, for operators, in all.
+
+    409 while it is running elsewhere.
+    """
     if service().runner.named(name).by_command_only:
         message = f"{name} is run from the command line: `graphmem jobs run {name}`."
         raise Forbidden(message)
     record = service().runner.run(
-        name, dry_run=values["dry_run"], space_key=_space_key(values["space"]), by_hand=True, repair=values["repair"]
+        name,
+        dry_run=values["dry_run"],
+        space_key=_space_key(values["space"]),
+        by_hand=True,
+        repair=values["repair"],
     )
     return jsonify(run=run_view(record))
 
@@ -131,7 +153,9 @@ def runs(query: dict[str, Any], name: str) -> Response:
     prefixes = [f"{g.caller.tenant}/{pattern.partition('*')[0]}" for pattern in g.caller.spaces]
     everything = _is_operator(g.caller)
     found = service().runs.newest(
-        name, limit=query["limit"] if everything else _AT_ONCE, prefixes=None if everything else prefixes
+        name,
+        limit=query["limit"] if everything else _AT_ONCE,
+        prefixes=None if everything else prefixes,
     )
     shown = [run_view(record) for record in found if _may_see(record)][: query["limit"]]
     return jsonify(items=shown, total=len(shown), next_cursor=None)
@@ -147,7 +171,9 @@ def run_view(record: RunRecord) -> dict[str, Any]:
         "space": space_from_key(record.space).name if record.space else None,
         "by_hand": record.by_hand,
         "counts": dict(record.counts),
-        "examples": {what: [key.partition("/")[2] for key in keys] for what, keys in record.examples.items()},
+        "examples": {
+            what: [key.partition("/")[2] for key in keys] for what, keys in record.examples.items()
+        },
         "degraded": list(record.degraded),
         "error": record.error,
         "started_at": iso(record.started_at),
@@ -164,7 +190,9 @@ def _job_view(state: JobState) -> dict[str, Any]:
         "does": state.does,
         "schedule": state.schedule,
         "next_run_at": iso(state.next_run_at),
-        "totals": {status.value: number for status, number in state.totals.items()} if is_operator else {},
+        "totals": {status.value: number for status, number in state.totals.items()}
+        if is_operator
+        else {},
         "last_started_at": iso(state.last_started_at),
         "last_succeeded_at": iso(state.last_succeeded_at),
         "last_seconds": state.last_seconds,
@@ -195,4 +223,6 @@ def _is_operator(caller: Caller) -> bool:
 
 
 def _may_see(record: RunRecord) -> bool:
-    return _is_operator(g.caller) or bool(record.space and g.caller.may_see(space_from_key(record.space)))
+    return _is_operator(g.caller) or bool(
+        record.space and g.caller.may_see(space_from_key(record.space))
+    )

@@ -39,7 +39,9 @@ from graphmem.model.writing import IdempotencyKey, Outcome, WriteReport, WriteRe
 from graphmem.recall.spaces import readable_spaces
 from graphmem.store.memories import MemoryFilter
 
-blueprint = JsonBlueprint("memories", __name__, url_prefix="/v1/memories", description="What is remembered")
+blueprint = JsonBlueprint(
+    "memories", __name__, url_prefix="/v1/memories", description="What is remembered"
+)
 
 _KEEP_ANSWERS = timedelta(hours=24)
 _LONGEST_KEY = 255
@@ -96,7 +98,9 @@ class MemoriesView(MethodView):
         if result.error:
             raise result.error
         memory = _stored(result)
-        response = jsonify(outcome=result.outcome.value, memory=memory_view(memory), trace_id=report.trace_id)
+        response = jsonify(
+            outcome=result.outcome.value, memory=memory_view(memory), trace_id=report.trace_id
+        )
         is_new = result.outcome in {Outcome.CREATED, Outcome.SUPERSEDED}
         response.status_code = HTTPStatus.CREATED if is_new else HTTPStatus.OK
         return tagged(response, memory)
@@ -129,13 +133,18 @@ class MemoryView(MethodView):
     @blueprint.arguments(SpaceQuery, location="query", unknown=RAISE)
     @blueprint.response(200, MemoryAnswer)
     def get(self, query: dict[str, Any], uid: str) -> Response:
-        """Get one memory. The space may be left out where the uid is unique among the readable ones."""
+        """Get one memory.
+
+        The space may be left out where the uid is unique among the readable ones.
+        """
         memory = found_memory(uid, query["space"])
         return tagged(jsonify(memory_view(memory)), memory)
 
 
 def _write(requests: list[WriteRequest | GraphmemError], *, atomic: bool = False) -> WriteReport:
-    report = service().gateway.write(requests, caller=g.caller, atomic=atomic, idempotency=_idempotency_key())
+    report = service().gateway.write(
+        requests, caller=g.caller, atomic=atomic, idempotency=_idempotency_key()
+    )
     for result in report.results:
         metrics().writes.labels(result.outcome.value).inc()
     return report
@@ -170,7 +179,9 @@ def _idempotency_key() -> IdempotencyKey | None:
     if sent is None:
         return None
     if not (1 <= len(sent) <= _LONGEST_KEY and sent.isprintable()):
-        raise InvalidInput({"Idempotency-Key": [f"Must be 1 to {_LONGEST_KEY} printable characters."]})
+        raise InvalidInput(
+            {"Idempotency-Key": [f"Must be 1 to {_LONGEST_KEY} printable characters."]}
+        )
     body = json.dumps(request.get_json(), sort_keys=True)
     return IdempotencyKey(
         key=f"{g.caller.tenant}|{g.caller.key_id}|{request.path}|{sent}",

@@ -1,4 +1,7 @@
-"""Observing: request ids, one log line a request, and metrics. Nothing of a memory's content is logged."""
+"""Observing: request ids, one log line a request, and metrics.
+
+Nothing of a memory's content is logged.
+"""
 
 import re
 import time
@@ -30,16 +33,28 @@ class Metrics:
             registry=self.registry,
         )
         self.seconds = Histogram(
-            "graphmem_http_request_seconds", "Time to answer.", ["route"], buckets=_BUCKETS, registry=self.registry
+            "graphmem_http_request_seconds",
+            "Time to answer.",
+            ["route"],
+            buckets=_BUCKETS,
+            registry=self.registry,
         )
-        self.writes = Counter("graphmem_writes", "Written memories by outcome.", ["outcome"], registry=self.registry)
+        self.writes = Counter(
+            "graphmem_writes", "Written memories by outcome.", ["outcome"], registry=self.registry
+        )
         self.recalls = Counter(
-            "graphmem_recalls", "Recalls by ranker and mode.", ["ranker", "mode"], registry=self.registry
+            "graphmem_recalls",
+            "Recalls by ranker and mode.",
+            ["ranker", "mode"],
+            registry=self.registry,
         )
 
 
 class JobCollector:
-    """The runs of jobs as the graph keeps them; they run in a process of their own, so each scrape asks for them."""
+    """The runs of jobs as the graph keeps them.
+
+    They run in a process of their own, so each scrape asks for them.
+    """
 
     def __init__(self, app: Flask) -> None:
         self._app = app
@@ -49,12 +64,21 @@ class JobCollector:
         return ()
 
     def collect(self) -> Iterable[Metric]:
-        """The runs by job and status, and when each job last succeeded; nothing while the database is away."""
-        runs = CounterMetricFamily("graphmem_job_runs", "Runs of jobs by how they went.", labels=["job", "status"])
-        success = GaugeMetricFamily(
-            "graphmem_job_last_success_timestamp_seconds", "When a job last succeeded.", labels=["job"]
+        """The runs by job and status, and when each job last succeeded.
+
+        Nothing while the database is away.
+        """
+        runs = CounterMetricFamily(
+            "graphmem_job_runs", "Runs of jobs by how they went.", labels=["job", "status"]
         )
-        seconds = GaugeMetricFamily("graphmem_job_last_seconds", "How long the last run took.", labels=["job"])
+        success = GaugeMetricFamily(
+            "graphmem_job_last_success_timestamp_seconds",
+            "When a job last succeeded.",
+            labels=["job"],
+        )
+        seconds = GaugeMetricFamily(
+            "graphmem_job_last_seconds", "How long the last run took.", labels=["job"]
+        )
         try:
             states = self._app.extensions["graphmem"].runner.states()
         except StoreUnavailable:
@@ -76,7 +100,10 @@ def metrics() -> Metrics:
 
 
 def observe_requests(app: Flask) -> None:
-    """Give each request an id, echo it, time it, count it and log one line; and show how jobs went."""
+    """Give each request an id, echo it, time it, count it and log one line.
+
+    And show how jobs went.
+    """
     held = Metrics()
     held.registry.register(JobCollector(app))
     app.extensions["graphmem_metrics"] = held

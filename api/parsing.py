@@ -9,7 +9,10 @@ from werkzeug.exceptions import BadRequest
 
 
 class JsonParser(FlaskParser):
-    """Reads JSON; a body nested too deep or with an endless number is answered like any other malformed one."""
+    """Reads JSON.
+
+    A body nested too deep or with an endless number is answered like any other malformed one.
+    """
 
     def _raw_load_json(self, req: Request) -> Any:  # noqa: ANN401 - any JSON
         try:

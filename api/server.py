@@ -77,7 +77,10 @@ def _load(embedder: Embedder) -> None:
 
 
 def open_when_ready(graphmem: Graphmem, gate: Gate) -> None:
-    """Let calls in as soon as the database answers and its schema fits; one that does not fit is the reason why not."""
+    """Let calls in as soon as the database answers and its schema fits.
+
+    One that does not fit is the reason why not.
+    """
     while True:
         try:
             wait_until_prepared(graphmem.connection, graphmem.embedder, when_away=gate.close)
@@ -87,7 +90,9 @@ def open_when_ready(graphmem: Graphmem, gate: Gate) -> None:
             gate.close(reason)
         except Exception as error:
             log.exception("the API takes no calls")
-            gate.close(StoreUnavailable(f"The database answers with an error ({type(error).__name__})."))
+            gate.close(
+                StoreUnavailable(f"The database answers with an error ({type(error).__name__}).")
+            )
         time.sleep(_AGAIN_SECONDS)
     gate.open()
     warm_up(graphmem)

@@ -38,7 +38,9 @@ class SpaceAnswer(Schema):
     space = fields.String()
     memories = fields.Integer()
     counts = fields.Dict(
-        keys=fields.String(), values=fields.Dict(), metadata={"description": "type → status → how many"}
+        keys=fields.String(),
+        values=fields.Dict(),
+        metadata={"description": "type → status → how many"},
     )
 
 
@@ -62,7 +64,9 @@ class TopicAnswer(Schema):
     topic = fields.String()
     score = fields.Float()
     memories = fields.Integer(metadata={"description": "How many active memories had it"})
-    uids = fields.List(fields.String(), metadata={"description": "The memories that are most about it"})
+    uids = fields.List(
+        fields.String(), metadata={"description": "The memories that are most about it"}
+    )
 
 
 class TopicList(Schema):
@@ -95,14 +99,18 @@ class PolicyAnswer(Schema):
 
     space = fields.String()
     overrides = fields.Dict(metadata={"description": "What the space has of its own"})
-    policy = fields.Dict(metadata={"description": "What holds: defaults, under the file, under the space"})
+    policy = fields.Dict(
+        metadata={"description": "What holds: defaults, under the file, under the space"}
+    )
     origins = fields.Dict(
         keys=fields.String(),
         values=fields.String(),
         metadata={"description": "Where each value came from: default, file, environment or space"},
     )
     memory = fields.Dict(
-        metadata={"description": "In orchestrator spaces the memory.* keys (002), each with its value and origin"}
+        metadata={
+            "description": "In orchestrator spaces the memory.* keys (002), each with its value and origin"
+        }
     )
 
 
@@ -114,13 +122,19 @@ def listing(query: dict[str, Any]) -> Response:
     """List the spaces that the key may read and that hold memories, with counts by type and status."""
     limit: int = query["limit"]
     behind = decoded(query["cursor"]) if query["cursor"] else ""
-    prefixes = sorted({f"{g.caller.tenant}/{pattern.partition('*')[0]}" for pattern in g.caller.spaces})
+    prefixes = sorted(
+        {f"{g.caller.tenant}/{pattern.partition('*')[0]}" for pattern in g.caller.spaces}
+    )
     visible: list[SpaceCounts] = []
-    while len(visible) <= limit and (page := service().spaces.page(prefixes, limit=_AT_ONCE, behind=behind)):
+    while len(visible) <= limit and (
+        page := service().spaces.page(prefixes, limit=_AT_ONCE, behind=behind)
+    ):
         visible += [counts for counts in page if g.caller.may_see(counts.space)]
         behind = page[-1].space.key
     shown = visible[:limit]
-    more = encoded(shown[-1].space.key) if len(visible) > limit else None  # never the name of one that is not shown
+    more = (
+        encoded(shown[-1].space.key) if len(visible) > limit else None
+    )  # never the name of one that is not shown
     return jsonify(items=[_view(counts) for counts in shown], total=len(shown), next_cursor=more)
 
 
@@ -168,7 +182,8 @@ def topics(query: dict[str, Any], name: str) -> Response:
     (space,) = named_spaces(name)
     found = service().upkeep.topics(space.key, limit=query["limit"])
     items = [
-        {"topic": row.topic, "score": row.score, "memories": row.memories, "uids": list(row.uids)} for row in found
+        {"topic": row.topic, "score": row.score, "memories": row.memories, "uids": list(row.uids)}
+        for row in found
     ]
     return jsonify(items=items, total=len(items), next_cursor=None)
 

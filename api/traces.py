@@ -17,19 +17,26 @@ from graphmem.model.trace import TraceKind, TraceRecord
 from graphmem.recall.explain import Reason
 from graphmem.text.times import iso
 
-blueprint = JsonBlueprint("traces", __name__, url_prefix="/v1/traces", description="Why something came back or not")
+blueprint = JsonBlueprint(
+    "traces", __name__, url_prefix="/v1/traces", description="Why something came back or not"
+)
 
 
 class TraceAnswer(Schema):
     """What one write, recall or job did."""
 
     trace_id = fields.String()
-    kind = fields.String(metadata={"description": "write, recall, status, edge, entity, or the name of a job"})
+    kind = fields.String(
+        metadata={"description": "write, recall, status, edge, entity, or the name of a job"}
+    )
     created_at = fields.DateTime()
     spaces = fields.List(fields.String())
-    key_id = fields.String(metadata={"description": "The API key that asked for it; a job gives its name"})
+    key_id = fields.String(
+        metadata={"description": "The API key that asked for it; a job gives its name"}
+    )
     query = fields.String(
-        allow_none=True, metadata={"description": "At most 200 characters, hidden if it may be secret"}
+        allow_none=True,
+        metadata={"description": "At most 200 characters, hidden if it may be secret"},
     )
     request = fields.Dict()
     events = fields.List(fields.Dict())
@@ -47,7 +54,10 @@ class WhyAnswer(Schema):
 @requires(Role.READER)
 @blueprint.response(200, TraceAnswer)
 def trace(trace_id: str) -> Response:
-    """What a write, recall or job did. Those of recalls are there half a second later at the latest."""
+    """What a write, recall or job did.
+
+    Those of recalls are there half a second later at the latest.
+    """
     found = _found(trace_id)
     names = [space_from_key(key).name for key in found.spaces]
     return jsonify(
@@ -77,7 +87,11 @@ def why(query: dict[str, Any], trace_id: str, uid: str) -> Response:
 
 def _found(trace_id: str) -> TraceRecord:
     found = service().explainer.trace(g.caller.tenant, trace_id)
-    if found is None or not found.spaces or not all(g.caller.may_see(space_from_key(key)) for key in found.spaces):
+    if (
+        found is None
+        or not found.spaces
+        or not all(g.caller.may_see(space_from_key(key)) for key in found.spaces)
+    ):
         raise NotFound
     return found
 
@@ -88,6 +102,12 @@ def _events(found: TraceRecord, names: list[str]) -> list[dict[str, Any]]:
         return events
     returned: Any = found.request.get("returned", 0)
     return [
-        {"uid": uid, "space": names[space], "rank": rank, "score": score, "returned": rank <= returned}
+        {
+            "uid": uid,
+            "space": names[space],
+            "rank": rank,
+            "score": score,
+            "returned": rank <= returned,
+        }
         for rank, (space, uid, score) in enumerate(events, start=1)
     ]

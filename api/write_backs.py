@@ -15,12 +15,20 @@ from api.schemas.memories import MemoryAnswer, memory_view
 from api.service import service
 from graphmem.errors import InvalidInput
 from graphmem.gateway.edges import EdgeRequest
-from graphmem.intake.write_backs import RELATED_WEIGHT, diagnostics, finding_uid, transcript, workflow_output
+from graphmem.intake.write_backs import (
+    RELATED_WEIGHT,
+    diagnostics,
+    finding_uid,
+    transcript,
+    workflow_output,
+)
 from graphmem.model.caller import Role
 from graphmem.model.edge import EdgeType
 from graphmem.model.writing import WriteReport, WriteRequest, WriteResult
 
-blueprint = JsonBlueprint("write_backs", __name__, url_prefix="/v1/write-backs", description="What orchestrators learn")
+blueprint = JsonBlueprint(
+    "write_backs", __name__, url_prefix="/v1/write-backs", description="What orchestrators learn"
+)
 
 _NOTHING = "nothing"  # the outcome of a blank content
 _ID = validate.Length(1, 256)
@@ -58,7 +66,9 @@ class DiagnosticsBody(RequestSchema):
     space = fields.String(required=True, metadata={"example": "orchestrator:main"})
     finding_id = Text(required=True, validate=_ID)
     content = Text(required=True, validate=_CONTENT)
-    related = fields.List(fields.String(validate=check_uid), load_default=list, validate=validate.Length(max=32))
+    related = fields.List(
+        fields.String(validate=check_uid), load_default=list, validate=validate.Length(max=32)
+    )
 
 
 class WrittenAnswer(Schema):
@@ -102,12 +112,19 @@ def write_outputs(values: dict[str, Any]) -> Response:
     """Keep what a step made: all of it or nothing. A later attempt revises the same memories."""
     space = orchestrator_space(values.pop("space"))
     made = workflow_output(space.name, **values)
-    results = {name: {"key": name, "outcome": _NOTHING, "uid": None} for name in sorted(values["outputs"])}
+    results = {
+        name: {"key": name, "outcome": _NOTHING, "uid": None} for name in sorted(values["outputs"])
+    }
     trace_id = None
     if made:
-        report = service().gateway.write([request for _, request in made], caller=g.caller, atomic=True)
+        report = service().gateway.write(
+            [request for _, request in made], caller=g.caller, atomic=True
+        )
         for (name, _), result in zip(made, _accepted(report), strict=True):
-            results[name] |= {"outcome": result.outcome.value, "uid": result.memory.uid if result.memory else None}
+            results[name] |= {
+                "outcome": result.outcome.value,
+                "uid": result.memory.uid if result.memory else None,
+            }
         trace_id = report.trace_id
     return jsonify(results=list(results.values()), trace_id=trace_id)
 
@@ -117,18 +134,25 @@ def write_outputs(values: dict[str, Any]) -> Response:
 @blueprint.arguments(DiagnosticsBody)
 @blueprint.response(200, WrittenAnswer)
 def write_finding(values: dict[str, Any]) -> Response:
-    """Keep a finding, with edges from the memories that it is about. A missing one is 422 and nothing is written."""
+    """Keep a finding, with edges from the memories that it is about.
+
+    A missing one is 422 and nothing is written.
+    """
     space = orchestrator_space(values["space"])
     request = diagnostics(space.name, finding_id=values["finding_id"], content=values["content"])
     found = finding_uid(values["finding_id"])
     edges = [
-        EdgeRequest(space=space, from_uid=uid, to_uid=found, type=EdgeType.RELATED_TO, weight=RELATED_WEIGHT)
+        EdgeRequest(
+            space=space, from_uid=uid, to_uid=found, type=EdgeType.RELATED_TO, weight=RELATED_WEIGHT
+        )
         for uid in values["related"]
     ]
     try:
         return _written(request, edges)
     except InvalidInput as error:
-        raise InvalidInput({_related(path): texts for path, texts in error.fields.items()}) from error
+        raise InvalidInput(
+            {_related(path): texts for path, texts in error.fields.items()}
+        ) from error
 
 
 def _related(path: str) -> str:
@@ -146,7 +170,10 @@ def _written(request: WriteRequest | None, edges: Sequence[EdgeRequest] = ()) ->
 
 
 def _accepted(report: WriteReport) -> tuple[WriteResult, ...]:
-    """The results of a write; the first error that is not a consequence of another one is raised."""
+    """The results of a write.
+
+    The first error that is not a consequence of another one is raised.
+    """
     if error := report.first_error:
         raise error
     return report.results

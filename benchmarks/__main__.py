@@ -40,8 +40,13 @@ class Options:
 
 
 def main() -> None:
-    """Run the parts that were asked for, one after the other; each prints its tables and writes its figures."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that services are stopped on the way out
+    """Run the parts that were asked for, one after the other.
+
+    Each prints its tables and writes its figures.
+    """
+    signal.signal(
+        signal.SIGTERM, lambda *_: sys.exit(143)
+    )  # so that services are stopped on the way out
     arguments = _parser().parse_args()
     options = _options(arguments)
     console = Console(width=None if sys.stdout.isatty() else _WIDTH)
@@ -53,18 +58,29 @@ def main() -> None:
 
 def _quality(options: Options, console: Console) -> Mapping[str, Any]:
     wanted = options.datasets
-    names = [name for name in wanted if name in FILES and _is_there(options.data / FILES[name], console)]
+    names = [
+        name for name in wanted if name in FILES and _is_there(options.data / FILES[name], console)
+    ]
     with running_service() as service:
         embedder = embedder_of(load_settings(service.environment))
-        relations = {"relations": run_relations(service.target, console)} if "relations" in wanted else {}
+        relations = (
+            {"relations": run_relations(service.target, console)} if "relations" in wanted else {}
+        )
         return relations | run_quality(
-            options.data, service.target, embedder, names=names, limit=options.conversations, console=console
+            options.data,
+            service.target,
+            embedder,
+            names=names,
+            limit=options.conversations,
+            console=console,
         )
 
 
 def _is_there(path: Path, console: Console) -> bool:
     if not path.is_file():
-        console.print(f"Skipped: {path} is missing; --data names the folder that holds it.", soft_wrap=True)
+        console.print(
+            f"Skipped: {path} is missing; --data names the folder that holds it.", soft_wrap=True
+        )
     return path.is_file()
 
 
@@ -87,13 +103,22 @@ PARTS: dict[str, Callable[[Options, Console], Mapping[str, Any]]] = {
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure graphmem.")
     parser.add_argument("--data", type=Path, required=True, help="folder of the data sets")
-    parser.add_argument("--out", type=Path, help="folder for figures and raw results; a temporary one if not given")
+    parser.add_argument(
+        "--out", type=Path, help="folder for figures and raw results; a temporary one if not given"
+    )
     parser.add_argument("--only", choices=tuple(PARTS), help="run one part")
     parser.add_argument(
-        "--dataset", choices=("relations", *DATA_SETS, "all"), default="all", help="data set of the quality part"
+        "--dataset",
+        choices=("relations", *DATA_SETS, "all"),
+        default="all",
+        help="data set of the quality part",
     )
-    parser.add_argument("--sizes", type=_sizes, default=(1_000, 10_000, 50_000), help="memories, such as 1000,10000")
-    parser.add_argument("--conversations", type=int, help="use only so many conversations of each data set")
+    parser.add_argument(
+        "--sizes", type=_sizes, default=(1_000, 10_000, 50_000), help="memories, such as 1000,10000"
+    )
+    parser.add_argument(
+        "--conversations", type=int, help="use only so many conversations of each data set"
+    )
     return parser
 
 

@@ -40,8 +40,15 @@ def _rankings_of(case: Case, embedder: Embedder) -> Iterable[tuple[str, dict[str
     by_words = _bm25(texts, questions)
     by_vectors = _dense(texts, questions, embedder)
     for question, words, vectors in zip(case.questions, by_words, by_vectors, strict=True):
-        rankings = {BM25: words, DENSE: vectors, FUSION: reciprocal_rank_fusion((words, vectors))[:_DEPTH]}
-        yield question.id, {name: [documents[i].turns for i in found] for name, found in rankings.items()}
+        rankings = {
+            BM25: words,
+            DENSE: vectors,
+            FUSION: reciprocal_rank_fusion((words, vectors))[:_DEPTH],
+        }
+        yield (
+            question.id,
+            {name: [documents[i].turns for i in found] for name, found in rankings.items()},
+        )
 
 
 def _documents(case: Case) -> list[_Document]:
@@ -65,7 +72,11 @@ def _bm25(texts: Sequence[str], questions: Sequence[str]) -> list[list[int]]:
 def _tokens(texts: Sequence[str]) -> list[list[str]]:
     stemmer = SnowballStemmer("english")
     tokens: list[list[str]] = bm25s.tokenize(
-        list(texts), stopwords="en", stemmer=stemmer.stem_words, return_ids=False, show_progress=False
+        list(texts),
+        stopwords="en",
+        stemmer=stemmer.stem_words,
+        return_ids=False,
+        show_progress=False,
     )
     return tokens
 

@@ -27,7 +27,10 @@ class Turn:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Question:
-    """One question and what should be found for it; ``kind`` is for reports only and is never sent."""
+    """One question and what should be found for it.
+
+    ``kind`` is for reports only and is never sent.
+    """
 
     id: str
     text: str

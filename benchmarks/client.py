@@ -44,7 +44,10 @@ class Client:
         self._connection = http.client.HTTPConnection(
             address.hostname or "127.0.0.1", address.port, timeout=target.timeout_seconds
         )
-        self._headers = {"Authorization": f"Bearer {target.key}", "Content-Type": "application/json"}
+        self._headers = {
+            "Authorization": f"Bearer {target.key}",
+            "Content-Type": "application/json",
+        }
         self._used_at = 0.0
 
     def __enter__(self) -> Self:
@@ -59,7 +62,14 @@ class Client:
         """Close the connection; the next call opens it again."""
         self._connection.close()
 
-    def call(self, method: str, path: str, body: object = None, *, headers: Mapping[str, str] | None = None) -> Answer:
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
         """Send one request and return the answer, whatever its status.
 
         Raises:
@@ -69,7 +79,9 @@ class Client:
             self.close()
         content = None if body is None else json.dumps(body, separators=(",", ":")).encode()
         try:
-            self._connection.request(method, path, body=content, headers={**self._headers, **(headers or {})})
+            self._connection.request(
+                method, path, body=content, headers={**self._headers, **(headers or {})}
+            )
             response = self._connection.getresponse()
             raw = response.read()
         except (OSError, http.client.HTTPException):

@@ -11,13 +11,18 @@ from benchmarks import locomo, longmemeval
 from graphmem.ports import Embedder
 
 _EMBEDDED = 2_000  # texts with vectors of their own; later ones get these with noise
-_NOISE = 0.02  # a coordinate; the vectors have length 1 and 384 of them, so the angle is about 20 degrees
+# a coordinate; the vectors have length 1 and 384 of them, so the angle is about 20 degrees
+_NOISE = 0.02
 _FRESH = 1_500  # texts that are never loaded, for the measured adds
 _SEED = 20_260_301
 _SUBJECTS = "Ada Ben Chloe Dev Elif Femi Grace Hugo Ines Jun".split()
 _VERBS = "bought repaired painted lost found described sold borrowed cleaned photographed".split()
-_THINGS = "a red bicycle,the old piano,a wooden boat,two lamps,her camera,the garden gate,a stone bowl".split(",")
-_PLACES = "in Lisbon,near the harbour,at the market,behind the school,on the train,by the lake".split(",")
+_THINGS = "a red bicycle,the old piano,a wooden boat,two lamps,her camera,the garden gate,a stone bowl".split(
+    ","
+)
+_PLACES = (
+    "in Lisbon,near the harbour,at the market,behind the school,on the train,by the lake".split(",")
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,9 +38,17 @@ class Corpus:
 def load_corpus(data: Path, size: int) -> Corpus:
     """User turns and questions of the data sets where they are there, generated sentences where not."""
     if (data / longmemeval.FILE).is_file() and (data / locomo.FILE).is_file():
-        known, questions, origin = longmemeval.user_texts(data), _questions(data), "user turns of LongMemEval"
+        known, questions, origin = (
+            longmemeval.user_texts(data),
+            _questions(data),
+            "user turns of LongMemEval",
+        )
     else:
-        known, questions, origin = list(islice(_sentences(), 5_000)), _generated_questions(), "generated sentences"
+        known, questions, origin = (
+            list(islice(_sentences(), 5_000)),
+            _generated_questions(),
+            "generated sentences",
+        )
     fresh, rest = known[:_FRESH], known[_FRESH:]
     return Corpus(
         texts=tuple(islice(_distinct(rest), size)),
@@ -98,4 +111,9 @@ def _sentences() -> Iterator[str]:
 
 
 def _generated_questions() -> list[str]:
-    return [f"What did {who} do with {what} {where}?" for who in _SUBJECTS for what in _THINGS for where in _PLACES]
+    return [
+        f"What did {who} do with {what} {where}?"
+        for who in _SUBJECTS
+        for what in _THINGS
+        for where in _PLACES
+    ]

@@ -59,7 +59,12 @@ class Findings:
     def is_sound(self) -> bool:
         """Whether nothing was lost and nothing is there twice."""
         return (
-            self.failed == self.missing == self.changed == self.not_recalled == self.stored_twice == 0
+            self.failed
+            == self.missing
+            == self.changed
+            == self.not_recalled
+            == self.stored_twice
+            == 0
             and self.acknowledged == self.stored
             and len(self.killed) == len(_VICTIMS)
         )
@@ -95,11 +100,14 @@ def _add_while_killing(service: Service) -> tuple[Progress, tuple[str, ...]]:
 
 
 def _kill_each(service: Service, progress: Progress) -> list[str]:
-    """Kill each victim once, when a further quarter of the adds is done; those that were there to be killed."""
+    """Kill each victim once, when a further quarter of the adds is done.
+
+    Those that were there to be killed.
+    """
     killed = []
     for number, part in enumerate(_VICTIMS, start=1):
         threshold = _ADDS * number // (len(_VICTIMS) + 1)
-        _wait_until(lambda threshold=threshold: progress.done() >= threshold, 2 * _GIVE_UP_SECONDS)  # type: ignore[misc]
+        _wait_until(lambda threshold=threshold: progress.done() >= threshold, 2 * _GIVE_UP_SECONDS)
         if _kill(service.process.pid, part):
             killed.append(part)
     return killed
@@ -125,7 +133,11 @@ def _add_all(target: Target, numbers: range, progress: Progress) -> None:
 
 def _add(client: Client, number: int, progress: Progress) -> None:
     """Send one memory with one idempotency key until it is acknowledged."""
-    body = {"space": _SPACE, "content": content_of(number), "dedupe": "none"}  # a second one would be seen
+    body = {
+        "space": _SPACE,
+        "content": content_of(number),
+        "dedupe": "none",
+    }  # a second one would be seen
     headers = {"Idempotency-Key": secrets.token_hex(16)}
     deadline = time.monotonic() + _GIVE_UP_SECONDS
     while True:
@@ -140,7 +152,9 @@ def _add(client: Client, number: int, progress: Progress) -> None:
         time.sleep(_PAUSE_SECONDS)
 
 
-def _try(client: Client, body: object, headers: dict[str, str], number: int, progress: Progress) -> str | None:
+def _try(
+    client: Client, body: object, headers: dict[str, str], number: int, progress: Progress
+) -> str | None:
     """One attempt; why it was not acknowledged, or None."""
     try:
         answer = client.call("POST", "/v1/memories", body, headers=headers)
@@ -182,8 +196,12 @@ def _check_one(client: Client, number: int, uid: str) -> Iterator[str]:
         yield "missing"
     elif answer.body["content"] != content_of(number):
         yield "changed"
-    found = client.post("/v1/recall", {"spaces": [_SPACE], "query": word_of(number), "limit": 5})["items"]
-    holding = [entry["memory"]["uid"] for entry in found if word_of(number) in entry["memory"]["content"]]
+    found = client.post("/v1/recall", {"spaces": [_SPACE], "query": word_of(number), "limit": 5})[
+        "items"
+    ]
+    holding = [
+        entry["memory"]["uid"] for entry in found if word_of(number) in entry["memory"]["content"]
+    ]
     if holding != [uid]:
         yield "not recalled"
 
@@ -218,7 +236,10 @@ def _print(console: Console, findings: Findings) -> None:
     rows = [
         ["acknowledged adds", f"{findings.acknowledged:,}"],
         ["killed with -9", ", ".join(findings.killed)],
-        ["tries repeated", ", ".join(f"{count} {reason}" for reason, count in findings.retries.items()) or "0"],
+        [
+            "tries repeated",
+            ", ".join(f"{count} {reason}" for reason, count in findings.retries.items()) or "0",
+        ],
         ["never acknowledged", str(findings.failed)],
         ["acknowledged but missing", str(findings.missing)],
         ["acknowledged but changed", str(findings.changed)],
@@ -227,4 +248,9 @@ def _print(console: Console, findings: Findings) -> None:
         ["stored twice", str(findings.stored_twice)],
         ["still without vectors", str(findings.without_vectors)],
     ]
-    show_table(console, f"Durability: {'sound' if findings.is_sound else 'NOT SOUND'}", ["what", "count"], rows)
+    show_table(
+        console,
+        f"Durability: {'sound' if findings.is_sound else 'NOT SOUND'}",
+        ["what", "count"],
+        rows,
+    )

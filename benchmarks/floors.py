@@ -43,7 +43,9 @@ def measure_floors(graphmem: Graphmem, space: str, question: str, floors: Floors
     """Time a whole recall, then the candidate statement that it made, the query's vector and RETURN 1, each alone."""
     search, seconds = _recalled(graphmem, space, question)
     floors.in_process.append(seconds)
-    candidates = Candidates(graphmem.connection, VectorSlot(graphmem.connection, graphmem.embedder.name))
+    candidates = Candidates(
+        graphmem.connection, VectorSlot(graphmem.connection, graphmem.embedder.name)
+    )
     floors.statement.append(_timed(lambda: candidates.by_index(search)))
     floors.embed_query.append(_timed(lambda: graphmem.embedder.embed_query(question)))
     floors.return_one.append(_timed(graphmem.connection.check))

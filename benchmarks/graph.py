@@ -45,7 +45,10 @@ _KINDS = (
 
 
 def run_graph(data: Path, *, console: Console) -> dict[str, Any]:
-    """Load 10,000 memories with 30,000 edges and 5,000 entities, and a hub of 10,000 mentions; measure and print."""
+    """Load 10,000 memories with 30,000 edges and 5,000 entities, and a hub of 10,000 mentions.
+
+    Measure and print.
+    """
     corpus = load_corpus(data, 2 * _MEMORIES)
     with running_service(heap="1g", pagecache="512m") as service, service.target.client() as client:
         vectors = Vectors(corpus.texts, embedder_of(load_settings(service.environment)))
@@ -58,12 +61,24 @@ def run_graph(data: Path, *, console: Console) -> dict[str, Any]:
         one, many = _write_rates(service.target, corpus, vectors)
         paged = _page_beside_writer(service.target, corpus, vectors)
     rows = [[name, str(spread)] for name, spread in spreads.items()]
-    rows += [["writes/s, 1 client", f"{one:.0f}"], [f"writes/s, {_CLIENTS} clients into one space", f"{many:.0f}"]]
+    rows += [
+        ["writes/s, 1 client", f"{one:.0f}"],
+        [f"writes/s, {_CLIENTS} clients into one space", f"{many:.0f}"],
+    ]
     rows.append(["ratio", f"{many / one:.2f}"])
-    rows.append(["paged while others were inserted", ", ".join(f"{count:,} {name}" for name, count in paged.items())])
+    rows.append(
+        [
+            "paged while others were inserted",
+            ", ".join(f"{count:,} {name}" for name, count in paged.items()),
+        ]
+    )
     note = f"{_MEMORIES:,} memories, {_MEMORIES * _EDGES_EACH:,} edges, {_ENTITIES:,} entities; over HTTP, one client."
-    show_table(console, "Graph under load", ["milliseconds p50 / p95 unless said", ""], rows, caption=note)
-    figures: dict[str, Any] = {name: {"p50": spread.p50, "p95": spread.p95} for name, spread in spreads.items()}
+    show_table(
+        console, "Graph under load", ["milliseconds p50 / p95 unless said", ""], rows, caption=note
+    )
+    figures: dict[str, Any] = {
+        name: {"p50": spread.p50, "p95": spread.p95} for name, spread in spreads.items()
+    }
     return figures | {"writes_per_second": {"1": one, str(_CLIENTS): many}, "paged": paged}
 
 
@@ -80,7 +95,11 @@ def _load_graph(client: Client, corpus: Corpus, vectors: Vectors) -> None:
 
 def _node(index: int, text: str, vector: list[float]) -> dict[str, Any]:
     """A memory that mentions two entities and points to three earlier ones, spread deterministically."""
-    before = sorted({(index * _SPREAD >> shift) % index for shift in (3, 9, 15)}) if index > _EDGES_EACH else []
+    before = (
+        sorted({(index * _SPREAD >> shift) % index for shift in (3, 9, 15)})
+        if index > _EDGES_EACH
+        else []
+    )
     entities = [f"person:p{index % _ENTITIES}", f"org:o{(index * 37) % _ENTITIES}"]
     return item(SPACE, text, vector) | {
         "uid": f"g{index}",
@@ -92,7 +111,8 @@ def _node(index: int, text: str, vector: list[float]) -> dict[str, Any]:
 
 def _load_hub(client: Client, corpus: Corpus, vectors: Vectors) -> None:
     bodies = (
-        item(HUB_SPACE, corpus.texts[index], vectors.of(index)) | {"entities": [HUB], "importance": index % 100}
+        item(HUB_SPACE, corpus.texts[index], vectors.of(index))
+        | {"entities": [HUB], "importance": index % 100}
         for index in range(_MEMORIES, 2 * _MEMORIES)
     )
     for batch in batches(bodies, _BATCH):
@@ -120,12 +140,19 @@ def _hub_cards(client: Client) -> Spread:
 
 
 def _write_rates(target: Target, corpus: Corpus, vectors: Vectors) -> tuple[float, float]:
-    """Writes a second into one space: by one client, and by several at once; every one is acknowledged."""
+    """Writes a second into one space: by one client, and by several at once.
+
+    Every one is acknowledged.
+    """
     numbers = itertools.count()
 
     def bodies(count: int) -> list[dict[str, Any]]:
         return [
-            item(WRITE_SPACE, f"{corpus.texts[number % _MEMORIES]} ({number})", vectors.of(number % _MEMORIES))
+            item(
+                WRITE_SPACE,
+                f"{corpus.texts[number % _MEMORIES]} ({number})",
+                vectors.of(number % _MEMORIES),
+            )
             for number in itertools.islice(numbers, count)
         ]
 
@@ -152,12 +179,16 @@ def _page_beside_writer(target: Target, corpus: Corpus, vectors: Vectors) -> dic
                 if stop.is_set():
                     return number
                 text = f"{corpus.texts[number % _MEMORIES]} (beside {number})"
-                client.call("POST", "/v1/memories", item(SPACE, text, vectors.of(number % _MEMORIES)))
+                client.call(
+                    "POST", "/v1/memories", item(SPACE, text, vectors.of(number % _MEMORIES))
+                )
         return 0
 
     with target.client() as client, ThreadPoolExecutor(1) as pool:
         before = client.call("GET", f"/v1/memories?space={SPACE}&limit=1").body["total"]
-        newest = client.call("GET", f"/v1/memories?space={SPACE}&limit=1").body["items"][0]["created_at"]
+        newest = client.call("GET", f"/v1/memories?space={SPACE}&limit=1").body["items"][0][
+            "created_at"
+        ]
         inserting = pool.submit(insert)
         seen: list[str] = []
         cursor = ""

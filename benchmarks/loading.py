@@ -19,7 +19,9 @@ class VectorSource(Protocol):
         ...
 
 
-def load(client: Client, space: str, texts: Sequence[str], vectors: VectorSource, *, first: int) -> float:
+def load(
+    client: Client, space: str, texts: Sequence[str], vectors: VectorSource, *, first: int
+) -> float:
     """Store texts with given vectors, in full batches; the seconds that the service took."""
     bodies = (item(space, text, vectors.of(index)) for index, text in enumerate(texts, start=first))
     return sum(add_batch(client, batch) for batch in batches(bodies, BATCH))
@@ -29,7 +31,8 @@ def add_batch(client: Client, items: Sequence[dict[str, Any]]) -> float:
     """Store one batch; the seconds that it took.
 
     Raises:
-        UnexpectedAnswerError: an item was answered with an error that is not a refusal by the policy.
+        UnexpectedAnswerError: an item was answered with an error that is not a refusal by the
+            policy.
     """
     started = time.perf_counter()
     answer = client.post("/v1/memories/batch", {"items": items})

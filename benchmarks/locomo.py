@@ -10,7 +10,12 @@ from benchmarks.cases import Case, Question, Turn, spread
 
 FILE = Path("locomo") / "locomo_dev5.json"
 _FIXES = Path("locomo") / "evidence_fixes_dev5.json"
-_CATEGORIES = {1: "multi-hop", 2: "temporal", 3: "open-domain", 4: "single-hop"}  # 5 asks what is not there
+_CATEGORIES = {
+    1: "multi-hop",
+    2: "temporal",
+    3: "open-domain",
+    4: "single-hop",
+}  # 5 asks what is not there
 _DATE = "%I:%M %p on %d %B, %Y"
 
 Raw = Mapping[str, Any]
@@ -24,8 +29,15 @@ def load_locomo(data: Path, *, limit: int | None = None) -> list[Case]:
 
 
 def _fixed_evidence(records: Iterable[Raw]) -> dict[tuple[str, int], list[str]]:
-    """Malformed evidence ids, mended; what the audit found wrong in the answers is left as it is."""
-    return {(record["sample_id"], record["qa"]): record["evidence"] for record in records if "evidence" in record}
+    """Malformed evidence ids, mended.
+
+    What the audit found wrong in the answers is left as it is.
+    """
+    return {
+        (record["sample_id"], record["qa"]): record["evidence"]
+        for record in records
+        if "evidence" in record
+    }
 
 
 def _case(sample: Raw, fixes: Mapping[tuple[str, int], list[str]]) -> Case:
@@ -47,7 +59,9 @@ def _case(sample: Raw, fixes: Mapping[tuple[str, int], list[str]]) -> Case:
 
 def _turns(conversation: Raw, name: str) -> Iterable[Turn]:
     numbers = sorted(
-        int(key.split("_")[1]) for key in conversation if key.count("_") == 1 and key.startswith("session")
+        int(key.split("_")[1])
+        for key in conversation
+        if key.count("_") == 1 and key.startswith("session")
     )
     for number in numbers:
         session = f"session_{number}"
@@ -63,7 +77,9 @@ def _turns(conversation: Raw, name: str) -> Iterable[Turn]:
             )
 
 
-def _question(name: str, index: int, entry: Raw, evidence: Iterable[str], known: set[str]) -> Question:
+def _question(
+    name: str, index: int, entry: Raw, evidence: Iterable[str], known: set[str]
+) -> Question:
     return Question(
         id=f"{name}/{index}",
         text=entry["question"],

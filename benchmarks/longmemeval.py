@@ -52,14 +52,21 @@ def _case(question: Raw, raw: Raw) -> Case:
         id=name,
         text=question["question"],
         kind=question["type"],
-        gold_turns=frozenset(turn.id for turn in turns if (turn.session, turn.content[:_CUT]) in gold_texts),
+        gold_turns=frozenset(
+            turn.id for turn in turns if (turn.session, turn.content[:_CUT]) in gold_texts
+        ),
         gold_sessions=frozenset(question["gold_sessions"]),
     )
     return Case(name=name, space=f"user:longmemeval-{name}", turns=turns, questions=(asked,))
 
 
-def _turns(name: str, haystack: Iterable[Sequence[str]], sessions: Mapping[str, Sequence[str]]) -> Iterable[Turn]:
-    """The user turns in order of time. The conversation is a running number: session ids say too much."""
+def _turns(
+    name: str, haystack: Iterable[Sequence[str]], sessions: Mapping[str, Sequence[str]]
+) -> Iterable[Turn]:
+    """The user turns in order of time.
+
+    The conversation is a running number: session ids say too much.
+    """
     for number, (session, date) in enumerate(sorted(haystack, key=lambda entry: entry[1]), start=1):
         when = datetime.strptime(date, _DATE).replace(tzinfo=UTC)
         for place, text in enumerate(sessions[session]):

@@ -33,7 +33,12 @@ def run_memory(data: Path, *, console: Console) -> dict[str, Any]:
     columns = ["process", "just started", f"{_SIZE:,} memories"]
     caption = f"{_measure()} of every process of `graphmem up`, default settings."
     show_table(console, "Memory (MiB)", columns, rows, caption=caption)
-    return {"measure": _measure(), "memories": _SIZE, "started_mib": dict(before), "loaded_mib": dict(after)}
+    return {
+        "measure": _measure(),
+        "memories": _SIZE,
+        "started_mib": dict(before),
+        "loaded_mib": dict(after),
+    }
 
 
 def resident(pid: int) -> Counter[str]:
@@ -41,7 +46,7 @@ def resident(pid: int) -> Counter[str]:
     sizes: Counter[str] = Counter()
     for member in members(pid):
         try:
-            sizes[member.part] += _bytes(member.process) / _MIB  # type: ignore[assignment] # a sum of floats
+            sizes[member.part] += _bytes(member.process) / _MIB
         except psutil.Error:
             continue  # it has just ended
     return sizes

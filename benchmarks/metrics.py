@@ -1,6 +1,7 @@
 """Metrics: pure functions over ranked results.
 
-A result is a group of turn ids: texts that were said several times are one memory and stand for all of them.
+A result is a group of turn ids: texts that were said several times are one memory and stand for all
+of them.
 """
 
 import math
@@ -23,7 +24,10 @@ def turn_hit(ranked: Sequence[Group], gold: AbstractSet[str], k: int) -> float:
 
 
 def first_sessions(ranked: Sequence[Group], sessions: Mapping[str, str], k: int) -> tuple[str, ...]:
-    """The first k distinct sessions, in order of their first result; a group counts for its first turn's."""
+    """The first k distinct sessions, in order of their first result.
+
+    A group counts for its first turn's.
+    """
     return tuple(dict.fromkeys(sessions[group[0]] for group in ranked))[:k]
 
 
@@ -54,7 +58,10 @@ def percentile(values: Sequence[float], share: float) -> float:
 
 
 def reciprocal_rank_fusion(rankings: Iterable[Sequence[Item]], *, k: int = 60) -> list[Item]:
-    """All items of some rankings by the sum of 1 / (k + rank); equal sums keep the order of first sight."""
+    """All items of some rankings by the sum of 1 / (k + rank).
+
+    Equal sums keep the order of first sight.
+    """
     scores: dict[Item, float] = {}
     for ranking in rankings:
         for rank, item in enumerate(ranking, start=1):

@@ -28,7 +28,10 @@ _EMBEDDED_AT_ONCE = 64
 
 
 def run_orchestrators(data: Path, *, console: Console) -> dict[str, Any]:
-    """Drop files and take them in; then make bulletins. The worker's own looks are far apart, so it does not help."""
+    """Drop files and take them in; then make bulletins.
+
+    The worker's own looks are far apart, so it does not help.
+    """
     corpus = load_corpus(data, _MEMORIES)
     settings = {"GRAPHMEM__MEMORY__WORKER_INTERVAL_SECONDS": "86400"}
     with (
@@ -37,7 +40,13 @@ def run_orchestrators(data: Path, *, console: Console) -> dict[str, Any]:
         service.target.client() as client,
     ):
         ingested = _ingest(service, client, corpus, graphmem)
-        load(client, _SPACE, corpus.texts[: _MEMORIES - _FILES], Vectors(corpus.texts, graphmem.embedder), first=0)
+        load(
+            client,
+            _SPACE,
+            corpus.texts[: _MEMORIES - _FILES],
+            Vectors(corpus.texts, graphmem.embedder),
+            first=0,
+        )
         bulletins, recalls, floor = _bulletins(client, corpus, graphmem)
     figures = ingested | {
         "bulletin_ms": _spread(bulletins),
@@ -52,16 +61,20 @@ def run_orchestrators(data: Path, *, console: Console) -> dict[str, Any]:
         ["  a recall of the same questions", _text(figures["recall_ms"])],
         ["  RETURN 1", _text(figures["return_one_ms"])],
     ]
-    caption = (
-        f"Texts: {corpus.origin}. Files are taken in by POST /v1/ingest/scan; the embedder alone on the same texts."
-    )
+    caption = f"Texts: {corpus.origin}. Files are taken in by POST /v1/ingest/scan; the embedder alone on the same texts."
     show_table(console, "Orchestrators", ["", "figure"], rows, caption=caption)
     return figures
 
 
 def _ingest(service: Service, client: Client, corpus: Corpus, graphmem: Graphmem) -> dict[str, Any]:
     client.post("/v1/ingest/scan", {"space": _SPACE})  # makes the folder, and the service ready
-    folder = Path(service.environment["GRAPHMEM_DATA_DIR"]) / "orchestrators" / "bench" / "memory" / "ingest"
+    folder = (
+        Path(service.environment["GRAPHMEM_DATA_DIR"])
+        / "orchestrators"
+        / "bench"
+        / "memory"
+        / "ingest"
+    )
     texts = [" ".join(text.split()) for text in corpus.fresh[:_FILES]]
     for number, text in enumerate(texts):
         (folder / f"{number:04}.txt").write_text(text, "utf-8")
@@ -87,7 +100,9 @@ def _embed_alone(texts: Sequence[str], graphmem: Graphmem) -> float:
     return time.perf_counter() - started
 
 
-def _bulletins(client: Client, corpus: Corpus, graphmem: Graphmem) -> tuple[list[float], list[float], list[float]]:
+def _bulletins(
+    client: Client, corpus: Corpus, graphmem: Graphmem
+) -> tuple[list[float], list[float], list[float]]:
     """Seconds of bulletins, of recalls of the same questions, and of RETURN 1, taking turns."""
     bulletins: list[float] = []
     recalls: list[float] = []

@@ -60,16 +60,34 @@ class Stored:
 
 
 def run_quality(
-    data: Path, target: Target, embedder: Embedder, *, names: Sequence[str], limit: int | None, console: Console
+    data: Path,
+    target: Target,
+    embedder: Embedder,
+    *,
+    names: Sequence[str],
+    limit: int | None,
+    console: Console,
 ) -> dict[str, Any]:
-    """Measure the named data sets against a running service; returns the figures and the raw results."""
+    """Measure the named data sets against a running service.
+
+    Returns the figures and the raw results.
+    """
     return {
-        name: measure_data_set(DATA_SETS[name], data, target, embedder, limit=limit, console=console) for name in names
+        name: measure_data_set(
+            DATA_SETS[name], data, target, embedder, limit=limit, console=console
+        )
+        for name in names
     }
 
 
 def measure_data_set(
-    data_set: DataSet, data: Path, target: Target, embedder: Embedder, *, limit: int | None, console: Console
+    data_set: DataSet,
+    data: Path,
+    target: Target,
+    embedder: Embedder,
+    *,
+    limit: int | None,
+    console: Console,
 ) -> dict[str, Any]:
     """Store, ask, score and print one data set."""
     cases = data_set.load(data, limit=limit)
@@ -80,15 +98,25 @@ def measure_data_set(
     theirs = scores(cases, baselines.baseline_rankings(cases, embedder), data_set.measures)
     outcomes = sum((case.outcomes for case in stored.values()), Counter[str]())
     print_scores(console, data_set, {**theirs, **ours}, outcomes=outcomes, degraded=degraded)
-    return {"scores": {**theirs, **ours}, "outcomes": dict(outcomes), "degraded": dict(degraded), "ranked": rankings}
+    return {
+        "scores": {**theirs, **ours},
+        "outcomes": dict(outcomes),
+        "degraded": dict(degraded),
+        "ranked": rankings,
+    }
 
 
 def store_case(client: Client, case: Case) -> Stored:
-    """Send all turns of a case in order; an exact repetition is answered with the uid of the first."""
+    """Send all turns of a case in order.
+
+    An exact repetition is answered with the uid of the first.
+    """
     stored = Stored()
     for start in range(0, len(case.turns), _BATCH):
         part = case.turns[start : start + _BATCH]
-        answer = client.post("/v1/memories/batch", {"items": [memory_body(case.space, turn) for turn in part]})
+        answer = client.post(
+            "/v1/memories/batch", {"items": [memory_body(case.space, turn) for turn in part]}
+        )
         for turn, result in zip(part, answer["results"], strict=True):
             stored.outcomes[result["outcome"]] += 1
             if "uid" in result:
@@ -119,7 +147,9 @@ def ask_cases(
                 body = {"spaces": [case.space], "query": question.text, "limit": limit}
                 answer = client.post("/v1/recall", body | fields)
                 degraded.update(reason.partition(":")[0] for reason in answer["degraded"])
-                rankings.setdefault(question.id, {})[system] = ranked_turns(answer, stored[case.name])
+                rankings.setdefault(question.id, {})[system] = ranked_turns(
+                    answer, stored[case.name]
+                )
     return rankings, degraded
 
 
@@ -128,7 +158,9 @@ def ranked_turns(answer: Mapping[str, Any], stored: Stored) -> Ranked:
     return [tuple(stored.turns[item["memory"]["uid"]]) for item in answer["items"]]
 
 
-def scores(cases: Iterable[Case], rankings: Rankings, measures: Sequence[Measure]) -> dict[str, dict[str, float]]:
+def scores(
+    cases: Iterable[Case], rankings: Rankings, measures: Sequence[Measure]
+) -> dict[str, dict[str, float]]:
     """System → measure → mean over the questions that the measure scores, with their number behind ``n``."""
     values: dict[str, dict[str, list[float]]] = {}
     for case in cases:
@@ -139,7 +171,8 @@ def scores(cases: Iterable[Case], rankings: Rankings, measures: Sequence[Measure
                     if score is not None:
                         values.setdefault(system, {}).setdefault(measure.name, []).append(score)
     return {
-        system: {name: mean(points) for name, points in found.items()} | {"n": max(map(len, found.values()))}
+        system: {name: mean(points) for name, points in found.items()}
+        | {"n": max(map(len, found.values()))}
         for system, found in values.items()
     }
 
@@ -154,13 +187,18 @@ def print_scores(
 ) -> None:
     """One table: a row for each system, a column for each measure, in percent."""
     names = [measure.name for measure in data_set.measures]
-    rows = [[system, *(f"{100 * row.get(name, math.nan):.1f}" for name in names)] for system, row in found.items()]
+    rows = [
+        [system, *(f"{100 * row.get(name, math.nan):.1f}" for name in names)]
+        for system, row in found.items()
+    ]
     count = max(int(row["n"]) for row in found.values())
     turns = ", ".join(f"{number} {outcome}" for outcome, number in sorted(outcomes.items()))
     caption = f"{data_set.note} {count} questions; turns: {turns}."
     if degraded:
         caption += f" DEGRADED: {dict(degraded)}."
-    show_table(console, f"Quality: {data_set.name} (percent)", ["system", *names], rows, caption=caption)
+    show_table(
+        console, f"Quality: {data_set.name} (percent)", ["system", *names], rows, caption=caption
+    )
 
 
 def _turn_recall(k: int) -> Measure:
@@ -177,7 +215,9 @@ def _turn_hit(k: int) -> Measure:
     return Measure(name=f"hit@{k}", score=score)
 
 
-def _sessions(name: str, found_of: Callable[[Iterable[str], frozenset[str]], float], k: int) -> Measure:
+def _sessions(
+    name: str, found_of: Callable[[Iterable[str], frozenset[str]], float], k: int
+) -> Measure:
     def score(ranked: Ranked, question: Question, case: Case) -> float | None:
         return found_of(first_sessions(ranked, case.sessions, k), question.gold_sessions)
 

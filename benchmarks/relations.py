@@ -53,14 +53,18 @@ def run_relations(target: Target, console: Console) -> dict[str, Any]:
     with target.client() as client:
         _store(client, cases)
         found = {
-            f"graphmem {ranker}{' with graph' if graph else ''}": _recalls(client, cases, ranker=ranker, graph=graph)
+            f"graphmem {ranker}{' with graph' if graph else ''}": _recalls(
+                client, cases, ranker=ranker, graph=graph
+            )
             for ranker in ("fused", "rrf")
             for graph in (False, True)
         }
     rows = [[system, *(f"{100 * row[k]:.1f}" for k in _LIMITS)] for system, row in found.items()]
     note = f"{len(cases)} incidents, each CAUSED_BY a memory without a word in common; share of causes found."
     columns = ["system", *(f"cause@{k}" for k in _LIMITS)]
-    show_table(console, "Relations that the words do not carry (percent)", columns, rows, caption=note)
+    show_table(
+        console, "Relations that the words do not carry (percent)", columns, rows, caption=note
+    )
     return {system: {str(k): value for k, value in row.items()} for system, row in found.items()}
 
 
@@ -73,10 +77,18 @@ def _store(client: Client, cases: list[Incident]) -> None:
     client.post("/v1/memories/batch", {"items": items, "atomic": True})
 
 
-def _recalls(client: Client, cases: list[Incident], *, ranker: str, graph: bool) -> dict[int, float]:
+def _recalls(
+    client: Client, cases: list[Incident], *, ranker: str, graph: bool
+) -> dict[int, float]:
     hits: dict[int, list[float]] = {k: [] for k in _LIMITS}
     for case in cases:
-        body = {"spaces": [SPACE], "query": case.question, "limit": max(_LIMITS), "ranker": ranker, "graph": graph}
+        body = {
+            "spaces": [SPACE],
+            "query": case.question,
+            "limit": max(_LIMITS),
+            "ranker": ranker,
+            "graph": graph,
+        }
         uids = [item["memory"]["uid"] for item in client.post("/v1/recall", body)["items"]]
         for k in _LIMITS:
             hits[k].append(float(f"cause-{case.uid}" in uids[:k]))

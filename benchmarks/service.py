@@ -38,10 +38,15 @@ class Service:
 
 @contextlib.contextmanager
 def running_service(
-    *, heap: str | None = None, pagecache: str | None = None, settings: Mapping[str, str] | None = None
+    *,
+    heap: str | None = None,
+    pagecache: str | None = None,
+    settings: Mapping[str, str] | None = None,
 ) -> Iterator[Service]:
     """Start a service of its own, with more settings if need be, and stop it and remove its data at the end."""
-    with tempfile.TemporaryDirectory(prefix="graphmem-bench-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(
+        prefix="graphmem-bench-", ignore_cleanup_errors=True
+    ) as folder:
         service = _start(Path(folder), heap=heap, pagecache=pagecache, more=settings or {})
         try:
             _wait_ready(service)
@@ -66,13 +71,18 @@ def is_ready(target: Target) -> bool:
     """Whether the service says that it is ready, and knows our key."""
     with replace(target, timeout_seconds=10.0).client() as client:
         try:
-            statuses = {client.call("GET", path).status for path in ("/health/ready", "/v1/memories?space=user:none")}
+            statuses = {
+                client.call("GET", path).status
+                for path in ("/health/ready", "/v1/memories?space=user:none")
+            }
         except (OSError, http.client.HTTPException):
             return False
     return statuses == {200}
 
 
-def _start(folder: Path, *, heap: str | None, pagecache: str | None, more: Mapping[str, str]) -> Service:
+def _start(
+    folder: Path, *, heap: str | None, pagecache: str | None, more: Mapping[str, str]
+) -> Service:
     port, bolt_port, http_port = _free_ports(3)
     key = f"gm_{secrets.token_urlsafe(36)}"
     settings = {
@@ -100,9 +110,16 @@ def _start(folder: Path, *, heap: str | None, pagecache: str | None, more: Mappi
 
 
 def _without_settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment without settings of another service; where Java and the jars come from stays."""
+    """The environment without settings of another service.
+
+    Where Java and the jars come from stays.
+    """
     kept = {"GRAPHMEM_NEO4J_LIB", "GRAPHMEM_MAVEN_URL", "GRAPHMEM_JAVA_HOME"}
-    return {name: text for name, text in environment.items() if not name.startswith("GRAPHMEM_") or name in kept}
+    return {
+        name: text
+        for name, text in environment.items()
+        if not name.startswith("GRAPHMEM_") or name in kept
+    }
 
 
 def _wait_ready(service: Service) -> None:

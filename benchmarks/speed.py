@@ -79,7 +79,10 @@ class Figures:
 def run_speed(data: Path, *, sizes: Sequence[int], console: Console) -> dict[str, Any]:
     """Measure at each size, and print a table that grows with them."""
     corpus = load_corpus(data, max(sizes))
-    with running_service(heap="1g", pagecache="512m") as service, in_this_process(service) as graphmem:
+    with (
+        running_service(heap="1g", pagecache="512m") as service,
+        in_this_process(service) as graphmem,
+    ):
         bench = Bench(service=service, graphmem=graphmem, corpus=corpus)
         measured = []
         for size in sizes:
@@ -93,7 +96,10 @@ def run_speed(data: Path, *, sizes: Sequence[int], console: Console) -> dict[str
 
 
 class Bench:
-    """A service under load. It remembers how many memories it holds and which fresh texts are used up."""
+    """A service under load.
+
+    It remembers how many memories it holds and which fresh texts are used up.
+    """
 
     def __init__(self, *, service: Service, graphmem: Graphmem, corpus: Corpus) -> None:
         self._target = service.target
@@ -154,7 +160,10 @@ class Bench:
         return recalls, floors
 
     def _adds_beside_embedder(self, client: Client) -> tuple[float, float, float]:
-        """Memories a second: by the service, by its embedder alone on the same texts; and texts a memory."""
+        """Memories a second: by the service, by its embedder alone on the same texts.
+
+        And texts a memory.
+        """
         service_seconds = embedder_seconds = 0.0
         count = 0
         bodies = (item(SPACE, text) for text in islice(self._fresh, _FRESH_ITEMS))
@@ -201,7 +210,9 @@ def recalls_by_clients(target: Target, questions: Sequence[str]) -> tuple[list[f
     asked = list(islice(cycle(questions), _CLIENT_RECALLS))
     started = time.perf_counter()
     with ThreadPoolExecutor(_CLIENTS) as pool:
-        parts = list(pool.map(lambda start: _ask_all(target, asked[start::_CLIENTS]), range(_CLIENTS)))
+        parts = list(
+            pool.map(lambda start: _ask_all(target, asked[start::_CLIENTS]), range(_CLIENTS))
+        )
     elapsed = time.perf_counter() - started
     return [seconds for part in parts for seconds in part], len(asked) / elapsed
 
@@ -214,8 +225,13 @@ def _ask_all(target: Target, questions: Iterable[str]) -> list[float]:
 def print_speed(console: Console, measured: Sequence[Figures], corpus: Corpus) -> None:
     """A row for each figure, a column for each size."""
     rows = [[name, *(value(figures) for figures in measured)] for name, value in _ROWS.items()]
-    columns = ["milliseconds p50 / p95 unless said", *(f"{figures.memories:,}" for figures in measured)]
-    show_table(console, "Speed, by memories in the one space", columns, rows, caption=_caption(corpus))
+    columns = [
+        "milliseconds p50 / p95 unless said",
+        *(f"{figures.memories:,}" for figures in measured),
+    ]
+    show_table(
+        console, "Speed, by memories in the one space", columns, rows, caption=_caption(corpus)
+    )
 
 
 def _caption(corpus: Corpus) -> str:

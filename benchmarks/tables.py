@@ -8,7 +8,12 @@ from rich.table import Table
 
 
 def show_table(
-    console: Console, title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, caption: str = ""
+    console: Console,
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    caption: str = "",
 ) -> None:
     """Print a table; every column but the first holds numbers."""
     table = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold")

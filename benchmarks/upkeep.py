@@ -82,7 +82,9 @@ def _take_over(service: Service) -> None:
 def _load(target: Target, texts: tuple[str, ...], console: Console) -> None:
     vectors = RandomVectors(_DIMENSIONS)
     bodies = (
-        _memory(space, number, texts[number], vectors.of(number)) for space in range(_SPACES) for number in range(_EACH)
+        _memory(space, number, texts[number], vectors.of(number))
+        for space in range(_SPACES)
+        for number in range(_EACH)
     )
     with target.client() as client:
         for number, batch in enumerate(batches(bodies, BATCH), 1):
@@ -103,11 +105,15 @@ def _memory(space: int, number: int, text: str, vector: list[float]) -> dict[str
     return body
 
 
-def _jobs_beside_recalls(service: Service, questions: tuple[str, ...]) -> tuple[dict[str, dict[str, Any]], list[float]]:
+def _jobs_beside_recalls(
+    service: Service, questions: tuple[str, ...]
+) -> tuple[dict[str, dict[str, Any]], list[float]]:
     done = threading.Event()
     beside: list[float] = []
     recalls = threading.Thread(
-        target=lambda: beside.extend(_recalled(service.target, questions, lambda: not done.is_set()))
+        target=lambda: beside.extend(
+            _recalled(service.target, questions, lambda: not done.is_set())
+        )
     )
     recalls.start()
     try:
@@ -119,10 +125,16 @@ def _jobs_beside_recalls(service: Service, questions: tuple[str, ...]) -> tuple[
 
 
 def _run_job(service: Service, job: str) -> dict[str, Any]:
-    """Run a job as an operator would; the seconds of the run itself, and the most memory that its process held."""
+    """Run a job as an operator would.
+
+    The seconds of the run itself, and the most memory that its process held.
+    """
     command = (str(Path(sys.executable).with_name("graphmem")), "jobs", "run", job, "-o", "json")
     process = subprocess.Popen(
-        command, env={**os.environ, **service.environment}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        command,
+        env={**os.environ, **service.environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
     )
     watched = psutil.Process(process.pid)
     most = 0
@@ -136,7 +148,12 @@ def _run_job(service: Service, job: str) -> dict[str, Any]:
     (shown,) = json.loads(output)
     with service.target.client() as client:
         (run,) = client.call("GET", f"/v1/jobs/{job}/runs?limit=1").body["items"]
-    return {"changed": shown.get("archived", 0), "seconds": _seconds(run), "mib": most / _MIB, "status": run["status"]}
+    return {
+        "changed": shown.get("archived", 0),
+        "seconds": _seconds(run),
+        "mib": most / _MIB,
+        "status": run["status"],
+    }
 
 
 def _seconds(run: Mapping[str, Any]) -> float:
@@ -144,8 +161,13 @@ def _seconds(run: Mapping[str, Any]) -> float:
     return (ended - began).total_seconds()
 
 
-def _recalled(target: Target, questions: tuple[str, ...], goes_on: Callable[[], bool]) -> list[float]:
-    """The seconds of each recall, in one space after the other, as long as it goes on; the first ones warm up."""
+def _recalled(
+    target: Target, questions: tuple[str, ...], goes_on: Callable[[], bool]
+) -> list[float]:
+    """The seconds of each recall, in one space after the other, as long as it goes on.
+
+    The first ones warm up.
+    """
     seconds = []
     with target.client() as client:
         asked = itertools.cycle(questions)

@@ -17,7 +17,13 @@ from graphmem.adapters.language_models import build_language_model
 from graphmem.adapters.neo4j_home import Neo4jHome
 from graphmem.adapters.ports import HOST
 from graphmem.adapters.workspaces import Workspaces
-from graphmem.errors import GraphmemError, SchemaOutdated, StoreDamaged, StoreLoginRefused, StoreUnavailable
+from graphmem.errors import (
+    GraphmemError,
+    SchemaOutdated,
+    StoreDamaged,
+    StoreLoginRefused,
+    StoreUnavailable,
+)
 from graphmem.gateway.entities import EntityKeeper
 from graphmem.gateway.gateway import Gateway
 from graphmem.intake.context import ContextMaker
@@ -85,7 +91,11 @@ class Graphmem:
     @property
     def worker_interval_seconds(self) -> int:
         """The seconds between two looks into the ingest folders (memory.worker_interval_seconds)."""
-        return int(self.settings.memory.get("worker_interval_seconds", self.policy.memory.worker_interval_seconds))
+        return int(
+            self.settings.memory.get(
+                "worker_interval_seconds", self.policy.memory.worker_interval_seconds
+            )
+        )
 
     def close(self) -> None:
         """Write down the recalls that are still to be noted, and close the connection to the database."""
@@ -95,14 +105,18 @@ class Graphmem:
 
 
 def connect(settings: Settings) -> Connection:
-    """The connection that the settings describe; without a URI, to the embedded server that is running.
+    """The connection that the settings describe.
+
+    Without a URI, to the embedded server that is running.
 
     Raises:
         StoreUnavailable: none is running, or the address is not valid.
     """
     neo4j = settings.neo4j
     if neo4j.uri:
-        return Connection(neo4j.uri, user=neo4j.user, password=neo4j.password or "", database=neo4j.database)
+        return Connection(
+            neo4j.uri, user=neo4j.user, password=neo4j.password or "", database=neo4j.database
+        )
     endpoint = attach(database_folder(settings))
     if endpoint is None:
         msg = "The embedded Neo4j is not running: start it with `graphmem up`, or set GRAPHMEM_NEO4J_URI."
@@ -114,7 +128,8 @@ def connection_of(settings: Settings, *, wait_seconds: float = 180.0) -> Connect
     """The connection that the settings describe, whether or not the database answers yet.
 
     Raises:
-        StoreUnavailable: the address is not valid, or the embedded server was given no password in that time.
+        StoreUnavailable: the address is not valid, or the embedded server was given no password in
+            that time.
     """
     neo4j = settings.neo4j
     if neo4j.uri:
@@ -129,14 +144,18 @@ def connection_of(settings: Settings, *, wait_seconds: float = 180.0) -> Connect
 
 
 def wait_until_prepared(
-    connection: Connection, embedder: Embedder, *, when_away: Callable[[GraphmemError], None] = lambda _: None
+    connection: Connection,
+    embedder: Embedder,
+    *,
+    when_away: Callable[[GraphmemError], None] = lambda _: None,
 ) -> None:
     """Return as soon as the database answers and its schema is up to date, however long that takes.
 
     ``when_away`` is told again and again why it does not return yet.
 
     Raises:
-        SchemaMismatch: the database is newer, or has vectors of another embedder; waiting would not help.
+        SchemaMismatch: the database is newer, or has vectors of another embedder; waiting would not
+            help.
     """
     while True:
         problem: GraphmemError | None = None
@@ -221,7 +240,12 @@ def build(
         events=events,
     )
     bulletin_maker = BulletinMaker(
-        recall, Memories(connection), Bulletins(connection), workspaces=workspaces, events=events, clock=clock
+        recall,
+        Memories(connection),
+        Bulletins(connection),
+        workspaces=workspaces,
+        events=events,
+        clock=clock,
     )
     worker = IngestWorker(ingest, workspaces=workspaces, events=events)
     return Graphmem(
@@ -249,7 +273,13 @@ def build(
         ingest=ingest,
         worker=worker,
         events=events,
-        runner=JobRunner(connection, jobs=(*jobs, ingest_job(worker)), clock=clock, ids=ids, holder=process_name()),
+        runner=JobRunner(
+            connection,
+            jobs=(*jobs, ingest_job(worker)),
+            clock=clock,
+            ids=ids,
+            holder=process_name(),
+        ),
         runs=JobRuns(connection),
     )
 
@@ -271,7 +301,9 @@ def language_model_of(settings: Settings) -> LanguageModel | None:
         SettingsError: it has neither a key nor an address.
     """
     llm = settings.llm
-    return build_language_model(llm.name, key=llm.api_key, url=llm.base_url, timeout_seconds=llm.timeout_seconds)
+    return build_language_model(
+        llm.name, key=llm.api_key, url=llm.base_url, timeout_seconds=llm.timeout_seconds
+    )
 
 
 def policy_of(settings: Settings) -> Policy:
@@ -286,8 +318,13 @@ def configuration_of(settings: Settings) -> Configuration:
         "write.refuse_injection": settings.write.refuse_injection,
     }
     changed = {path: value for path, value in write.items() if not value or path in settings.places}
-    # set in both sections: the environment counts more than the file, then the policy more than the section
-    stronger = {path for path in changed if path in settings.places and f"policy.{path}" not in settings.places}
+    # set in both sections: the environment counts more than the file, then the policy more than the
+    # section
+    stronger = {
+        path
+        for path in changed
+        if path in settings.places and f"policy.{path}" not in settings.places
+    }
     policy = {path: value for path, value in settings.policy.items() if path not in stronger}
     return Configuration(
         policy={**changed, **policy},
@@ -346,7 +383,9 @@ def embedded_server(settings: Settings) -> EmbeddedNeo4j:
 
 def has_failed(endpoint: Endpoint) -> bool:
     """Whether a server answers, and could not open its database."""
-    with closing(Connection(endpoint.uri, user=endpoint.user, password=endpoint.password)) as connection:
+    with closing(
+        Connection(endpoint.uri, user=endpoint.user, password=endpoint.password)
+    ) as connection:
         return isinstance(connection.problem(), StoreDamaged)
 
 

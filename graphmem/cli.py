@@ -29,7 +29,9 @@ from graphmem.store.migrations import apply_migrations, check_schema, schema_sta
 from graphmem.supervisor import Supervisor
 from graphmem.upkeep.reembedding import REEMBED
 
-_OUTPUT = click.option("-o", "--output", type=click.Choice(["table", "json"]), default="table", help="How to print.")
+_OUTPUT = click.option(
+    "-o", "--output", type=click.Choice(["table", "json"]), default="table", help="How to print."
+)
 
 
 def main() -> None:
@@ -104,7 +106,10 @@ def jobs(context: click.Context) -> None:
 @_logged
 def jobs_list(settings: Settings, output: str) -> None:
     """List the jobs and how their runs went."""
-    with database(settings) as connection, closing(_checked_service(settings, connection)) as graphmem:
+    with (
+        database(settings) as connection,
+        closing(_checked_service(settings, connection)) as graphmem,
+    ):
         states = graphmem.runner.states()
     _show(
         [
@@ -132,21 +137,46 @@ def jobs_list(settings: Settings, output: str) -> None:
 @click.pass_obj
 @_logged
 def jobs_run(
-    settings: Settings, name: str, *, dry_run: bool, space: str | None, tenant: str, repair: bool, output: str
+    settings: Settings,
+    name: str,
+    *,
+    dry_run: bool,
+    space: str | None,
+    tenant: str,
+    repair: bool,
+    output: str,
 ) -> None:
     """Run a job now and show what it did."""
     waiting = Console(stderr=True).status(f"{name} is running …")
 
     def show(run: Run) -> None:
-        waiting.update(f"{name} is running … " + ", ".join(f"{what} {number:,}" for what, number in run.counts.items()))
-
-    with database(settings) as connection, closing(_service_for(name, settings, connection)) as graphmem, waiting:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, lambda *_: graphmem.runner.stop())  # ends the batch; the next run goes on
-        record = graphmem.runner.run(
-            name, dry_run=dry_run, space_key=_space_key(space, tenant), by_hand=True, repair=repair, watch=show
+        waiting.update(
+            f"{name} is running … "
+            + ", ".join(f"{what} {number:,}" for what, number in run.counts.items())
         )
-    notes = {"examples": dict(record.examples), "degraded": list(record.degraded), "error": record.error}
+
+    with (
+        database(settings) as connection,
+        closing(_service_for(name, settings, connection)) as graphmem,
+        waiting,
+    ):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(
+                number, lambda *_: graphmem.runner.stop()
+            )  # ends the batch; the next run goes on
+        record = graphmem.runner.run(
+            name,
+            dry_run=dry_run,
+            space_key=_space_key(space, tenant),
+            by_hand=True,
+            repair=repair,
+            watch=show,
+        )
+    notes = {
+        "examples": dict(record.examples),
+        "degraded": list(record.degraded),
+        "error": record.error,
+    }
     _show([{"run": record.uid, "status": record.status.value, **record.counts, **notes}], output)
     if record.status is RunStatus.FAILED:
         sys.exit(1)
@@ -181,10 +211,15 @@ def schema_apply(settings: Settings) -> None:
     with database(settings) as connection:
         graphmem = build(settings, connection)
         state = apply_migrations(
-            connection, embedder=graphmem.embedder, clock=graphmem.clock, holder=graphmem.ids.new("holder")
+            connection,
+            embedder=graphmem.embedder,
+            clock=graphmem.clock,
+            holder=graphmem.ids.new("holder"),
         )
         graphmem.keys.ensure_admin(admin_key(settings))
-    click.echo(f"The schema is at version {state.version}, the vectors are made by {state.embedder}.")
+    click.echo(
+        f"The schema is at version {state.version}, the vectors are made by {state.embedder}."
+    )
 
 
 @schema.command("status")
@@ -236,21 +271,37 @@ def keys() -> None:
 @keys.command("create")
 @click.argument("name")
 @click.option("--role", type=click.Choice([role.value for role in Role]), default=Role.WRITER.value)
-@click.option("--space", "spaces", multiple=True, default=("*",), help="A pattern such as user:* ; may be repeated.")
+@click.option(
+    "--space",
+    "spaces",
+    multiple=True,
+    default=("*",),
+    help="A pattern such as user:* ; may be repeated.",
+)
 @click.option("--tenant", default=FIRST_TENANT, show_default=True)
 @_OUTPUT
 @click.pass_obj
 @_logged
-def keys_create(settings: Settings, name: str, role: str, spaces: tuple[str, ...], tenant: str, output: str) -> None:
+def keys_create(
+    settings: Settings, name: str, role: str, spaces: tuple[str, ...], tenant: str, output: str
+) -> None:
     """Make an API key; it is shown this once."""
     wrong = {
-        "tenant": [] if is_tenant_name(tenant) else ["Must be 1 to 128 characters without blanks or / : |."],
-        "space": [f"{pattern} is neither * nor kind:owner." for pattern in spaces if not is_pattern(pattern)],
+        "tenant": []
+        if is_tenant_name(tenant)
+        else ["Must be 1 to 128 characters without blanks or / : |."],
+        "space": [
+            f"{pattern} is neither * nor kind:owner."
+            for pattern in spaces
+            if not is_pattern(pattern)
+        ],
     }
     if any(wrong.values()):
         raise InvalidInput({name: texts for name, texts in wrong.items() if texts})
     with database(settings) as connection:
-        made = build(settings, connection).keys.create(name=name, role=Role(role), tenant=tenant, spaces=spaces)
+        made = build(settings, connection).keys.create(
+            name=name, role=Role(role), tenant=tenant, spaces=spaces
+        )
     _show([made], output)
 
 
@@ -288,12 +339,16 @@ def add(settings: Settings, space: str, content: str, output: str) -> None:
     text = sys.stdin.read() if content == "-" else content
     with database(settings) as connection:
         report = _checked_service(settings, connection).gateway.write(
-            [WriteRequest(space=space, content=text, given=frozenset({"space", "content"}))], caller=_operator()
+            [WriteRequest(space=space, content=text, given=frozenset({"space", "content"}))],
+            caller=_operator(),
         )
     result = report.results[0]
     if result.error:
         raise result.error
-    _show([{"outcome": result.outcome.value, "uid": result.memory.uid if result.memory else None}], output)
+    _show(
+        [{"outcome": result.outcome.value, "uid": result.memory.uid if result.memory else None}],
+        output,
+    )
 
 
 @cli.command()
@@ -304,26 +359,46 @@ def add(settings: Settings, space: str, content: str, output: str) -> None:
 @_OUTPUT
 @click.pass_obj
 @_logged
-def recall(settings: Settings, space: str, query: str, limit: int, ranker: str | None, output: str) -> None:
+def recall(
+    settings: Settings, space: str, query: str, limit: int, ranker: str | None, output: str
+) -> None:
     """Recall memories of a space."""
-    request = RecallRequest(spaces=[space], query=query, limit=limit, ranker=RankerName(ranker) if ranker else None)
-    with database(settings) as connection, closing(_checked_service(settings, connection)) as graphmem:
+    request = RecallRequest(
+        spaces=[space], query=query, limit=limit, ranker=RankerName(ranker) if ranker else None
+    )
+    with (
+        database(settings) as connection,
+        closing(_checked_service(settings, connection)) as graphmem,
+    ):
         bundle = graphmem.recall.recall(request, caller=_operator())
     _show(
-        [{"score": item.score, "uid": item.memory.uid, "content": item.memory.content} for item in bundle.items], output
+        [
+            {"score": item.score, "uid": item.memory.uid, "content": item.memory.content}
+            for item in bundle.items
+        ],
+        output,
     )
 
 
 @cli.command("export")
 @click.argument("space")
 @click.option("--tenant", default=FIRST_TENANT, show_default=True, help="Whose space it is.")
-@click.option("-f", "--file", type=click.File("w", encoding="utf-8"), default="-", help="Where to; - is the output.")
+@click.option(
+    "-f",
+    "--file",
+    type=click.File("w", encoding="utf-8"),
+    default="-",
+    help="Where to; - is the output.",
+)
 @click.pass_obj
 @_logged
 def export_space(settings: Settings, space: str, tenant: str, file: TextIO) -> None:
     """Write the memories and edges of a space as JSON lines."""
     named = _space(space, tenant)
-    with database(settings) as connection, closing(_checked_service(settings, connection)) as graphmem:
+    with (
+        database(settings) as connection,
+        closing(_checked_service(settings, connection)) as graphmem,
+    ):
         file.writelines(export_lines(graphmem.memories, graphmem.edges, named))
 
 
@@ -335,7 +410,10 @@ def export_space(settings: Settings, space: str, tenant: str, file: TextIO) -> N
 @click.pass_obj
 @_logged
 def import_space(settings: Settings, space: str, file: TextIO, tenant: str, output: str) -> None:
-    """Write JSON lines, as export gives them, into a space; - reads standard input. Again changes nothing."""
+    """Write JSON lines, as export gives them, into a space; - reads standard input.
+
+    Again changes nothing.
+    """
     named = _space(space, tenant)
     caller = Caller(key_id="cli", tenant=tenant, role=Role.ADMIN, spaces=("*",))
     done = Imported()
@@ -345,7 +423,10 @@ def import_space(settings: Settings, space: str, file: TextIO, tenant: str, outp
         Console(stderr=True).status("importing …") as waiting,
     ):
         for done in import_lines(graphmem.gateway, file, named, caller=caller):
-            waiting.update("importing … " + ", ".join(f"{what} {number:,}" for what, number in done.counts.items()))
+            waiting.update(
+                "importing … "
+                + ", ".join(f"{what} {number:,}" for what, number in done.counts.items())
+            )
     for problem in done.problems:
         click.echo(problem, err=True)
     _show([dict(done.counts)], output)
@@ -393,4 +474,10 @@ def _show(rows: Sequence[Mapping[str, object]], output: str) -> None:
 
 
 def _cell(value: object) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else "" if value is None else str(value)
+    return (
+        ", ".join(map(str, value))
+        if isinstance(value, list | tuple)
+        else ""
+        if value is None
+        else str(value)
+    )

@@ -1,4 +1,7 @@
-"""Logs: one JSON line an event, on standard error. Memory contents are never logged at info level."""
+"""Logs: one JSON line an event, on standard error.
+
+Memory contents are never logged at info level.
+"""
 
 import logging
 import sys

@@ -37,7 +37,9 @@ class LanguageModel(Protocol):
     def name(self) -> str:
         """Which model it is, as traces name it."""
 
-    def answer(self, instructions: str, text: str, *, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    def answer(
+        self, instructions: str, text: str, *, schema: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
         """What the model says about a text: a JSON object of a schema, as far as it kept to it.
 
         Raises:

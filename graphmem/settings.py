@@ -1,6 +1,7 @@
 """Settings: where the service runs. Defaults, under a TOML file, under the environment.
 
-Everything in the file can be set as ``GRAPHMEM__SECTION__KEY``; the names of http.md are short forms.
+Everything in the file can be set as ``GRAPHMEM__SECTION__KEY``; the names of http.md are short
+forms.
 """
 
 import json
@@ -40,7 +41,12 @@ SHORT_NAMES = {
 }
 _STRICT = {"memory", "orchestrators"}
 _NESTED = {"policy"} | _STRICT  # sections with tables in them
-_OTHER_NAMES = {"CONFIG", "TEST_NEO4J_URI", "TEST_NEO4J_USER", "TEST_NEO4J_PASSWORD"}  # read elsewhere
+_OTHER_NAMES = {
+    "CONFIG",
+    "TEST_NEO4J_URI",
+    "TEST_NEO4J_USER",
+    "TEST_NEO4J_PASSWORD",
+}  # read elsewhere
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -132,8 +138,12 @@ class Settings:
     traces: TraceSettings = field(default_factory=TraceSettings)
     policy: Mapping[str, Any] = field(default_factory=dict)  # by path, such as recall.fused.k
     memory: Mapping[str, Any] = field(default_factory=dict)  # by key, such as retrieval.top_n (002)
-    orchestrators: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # the same of one, by its name
-    places: Mapping[str, str] = field(default_factory=dict)  # path of a value → the variable that set it
+    orchestrators: Mapping[str, Mapping[str, Any]] = field(
+        default_factory=dict
+    )  # the same of one, by its name
+    places: Mapping[str, str] = field(
+        default_factory=dict
+    )  # path of a value → the variable that set it
 
 
 class _Path(fields.String):
@@ -157,7 +167,8 @@ class _ServerSchema(_Section):
     cache_dir = _Path()
     api_key = fields.String(
         validate=validate.Regexp(
-            r"^gm_[A-Za-z0-9_-]{32,128}$", error="Must be gm_ and 32 to 128 letters, digits, _ or -."
+            r"^gm_[A-Za-z0-9_-]{32,128}$",
+            error="Must be gm_ and 32 to 128 letters, digits, _ or -.",
         )
     )
     log = fields.String(validate=validate.OneOf(["debug", "info", "warning", "error"]))
@@ -167,7 +178,11 @@ class _ServerSchema(_Section):
 
 
 class _Neo4jSchema(_Section):
-    uri = fields.String(validate=validate.Regexp(r"^(bolt|neo4j)(\+s|\+ssc)?://", error="Must be bolt:// or neo4j://."))
+    uri = fields.String(
+        validate=validate.Regexp(
+            r"^(bolt|neo4j)(\+s|\+ssc)?://", error="Must be bolt:// or neo4j://."
+        )
+    )
     user = fields.String()
     password = fields.String()
     database = fields.String()
@@ -183,7 +198,8 @@ class _Neo4jSchema(_Section):
 class _EmbedderSchema(_Section):
     name = fields.String(
         validate=validate.Regexp(
-            r"^(local|hash|fastembed:.+|openai:.+)$", error="Must be local, hash, fastembed:<model> or openai:<model>."
+            r"^(local|hash|fastembed:.+|openai:.+)$",
+            error="Must be local, hash, fastembed:<model> or openai:<model>.",
         )
     )
     threads = fields.Integer(validate=validate.Range(1, 64))
@@ -193,7 +209,9 @@ class _EmbedderSchema(_Section):
 
 
 class _LanguageModelSchema(_Section):
-    name = fields.String(validate=validate.Regexp(r"^(none|openai:.+)$", error="Must be none or openai:<model>."))
+    name = fields.String(
+        validate=validate.Regexp(r"^(none|openai:.+)$", error="Must be none or openai:<model>.")
+    )
     api_key = fields.String()
     base_url = fields.String()
     timeout_seconds = fields.Float(validate=validate.Range(0.1, 600))
@@ -206,11 +224,16 @@ class _WriteSchema(_Section):
 
     @post_load
     def _tuple(self, values: dict[str, Any], **_: object) -> dict[str, Any]:
-        return values | ({"source_roots": tuple(values["source_roots"])} if "source_roots" in values else {})
+        return values | (
+            {"source_roots": tuple(values["source_roots"])} if "source_roots" in values else {}
+        )
 
 
 class _Overrides(fields.Field[dict[str, Any]]):
-    """Values of the policy, in tables or by their path; texts of the environment become what they say."""
+    """Values of the policy, in tables or by their path.
+
+    Texts of the environment become what they say.
+    """
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> dict[str, Any]:  # noqa: ANN401, ARG002
         flat = {path: _spoken(inner) for path, inner in _leaves(_table(value)) if inner != {}}
@@ -223,7 +246,9 @@ class _MemoryKeys(fields.Field[dict[str, Any]]):
     """The memory.* keys, for all orchestrators."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> dict[str, Any]:  # noqa: ANN401, ARG002
-        flat = {path: inner for path, inner in _leaves(_table(value)) if not _is_empty_part(path, inner)}
+        flat = {
+            path: inner for path, inner in _leaves(_table(value)) if not _is_empty_part(path, inner)
+        }
         if problems := config_problems(flat):
             raise ValidationError(dict(problems))
         return flat
@@ -237,7 +262,11 @@ class _OrchestratorKeys(fields.Field[dict[str, dict[str, Any]]]):
         problems: dict[str, list[str]] = {}
         for path, inner in _leaves(_table(value)):
             owner, memory, key = path.rpartition(".memory.")
-            if inner == {} and (path.endswith(".memory") or "." not in path or (memory and _is_empty_part(key, inner))):
+            if inner == {} and (
+                path.endswith(".memory")
+                or "." not in path
+                or (memory and _is_empty_part(key, inner))
+            ):
                 continue
             if memory:
                 found.setdefault(owner, {})[key] = inner
@@ -280,16 +309,24 @@ def _spoken(value: Any) -> Any:  # noqa: ANN401 - any value of a TOML file
 
 
 class _EntityKeys(fields.Field[dict[str, str]]):
-    """A table of entity keys, or in the environment ``person:bob=person:robert,…``; both are normalised."""
+    """A table of entity keys, or in the environment ``person:bob=person:robert,…``.
+
+    Both are normalised.
+    """
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> dict[str, str]:  # noqa: ANN401, ARG002
         if isinstance(value, str):
-            value = {variant: meant for variant, _, meant in (pair.partition("=") for pair in value.split(","))}
+            value = {
+                variant: meant
+                for variant, _, meant in (pair.partition("=") for pair in value.split(","))
+            }
         if not isinstance(value, Mapping):
             message = "Must be a table of entity keys."
             raise ValidationError(message)
         try:
-            return {entity_key(str(variant)): entity_key(str(meant)) for variant, meant in value.items()}
+            return {
+                entity_key(str(variant)): entity_key(str(meant)) for variant, meant in value.items()
+            }
         except ValueError as error:
             raise ValidationError(str(error)) from error
 
@@ -363,20 +400,29 @@ def _from_file(path: str | None) -> tuple[dict[str, Any], list[str]]:
         return {}, [f"GRAPHMEM_CONFIG: {path} is not TOML ({error})."]
 
 
-def _add_environment(values: dict[str, Any], environment: Mapping[str, str], problems: list[str]) -> dict[str, str]:
-    """Put what the environment sets over the values of the file; says which variable set which path."""
+def _add_environment(
+    values: dict[str, Any], environment: Mapping[str, str], problems: list[str]
+) -> dict[str, str]:
+    """Put what the environment sets over the values of the file.
+
+    Says which variable set which path.
+    """
     places: dict[str, str] = {}
     for name in sorted(name for name in environment if name.startswith(_PREFIX)):
         short = name.removeprefix(_PREFIX)
         if short in _OTHER_NAMES:
             continue
-        path = SHORT_NAMES.get(short) or (short[1:].lower().replace("__", ".") if short.startswith("_") else "")
+        path = SHORT_NAMES.get(short) or (
+            short[1:].lower().replace("__", ".") if short.startswith("_") else ""
+        )
         section, dot, key = path.partition(".")
         if not dot or ("." in key and section not in _NESTED):
             problems.append(f"{name}: is not a setting.")
         elif isinstance(inner := values.setdefault(section, {}), dict):
             is_list = (section, key) == ("write", "source_roots")
-            inner[key] = environment[name].split(":") if is_list else _spoken_in(section, environment[name])
+            inner[key] = (
+                environment[name].split(":") if is_list else _spoken_in(section, environment[name])
+            )
             places[path] = name
     return places
 

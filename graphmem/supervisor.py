@@ -94,14 +94,17 @@ class Supervisor:
         except StoreUnavailable as error:
             if not self._is_worth_waiting(error):
                 raise
-            click.echo(f"{error.message}\nUntil it is back, memory calls are answered with 503.", err=True)
+            click.echo(
+                f"{error.message}\nUntil it is back, memory calls are answered with 503.", err=True
+            )
             self._spawn_all()
             return
         if "api" not in self._children or self._children["api"].poll() is not None:
             self._spawn("api")  # a first download may take longer than it waits
         self._wait_ready()
         self._announce()
-        self._spawn_all()  # jobs last: nobody waits for them, and the start is short of processor time
+        # jobs last: nobody waits for them, and the start is short of processor time
+        self._spawn_all()
 
     def _start_database(self) -> None:
         if self._settings.neo4j.uri is None:
@@ -131,7 +134,9 @@ class Supervisor:
         connection = connect(self._settings)
         try:
             graphmem = build(self._settings, connection, embedder=embedder_of(self._settings))
-            apply_migrations(connection, embedder=graphmem.embedder, clock=graphmem.clock, holder=process_name())
+            apply_migrations(
+                connection, embedder=graphmem.embedder, clock=graphmem.clock, holder=process_name()
+            )
             graphmem.keys.ensure_admin(admin_key(self._settings))
         finally:
             connection.close()
@@ -141,7 +146,8 @@ class Supervisor:
         child = GuardedProcess(
             (sys.executable, "-m", name),
             log_path=self._settings.server.data_dir / "logs" / f"{name}.log",
-            # threads that embed would each get a malloc arena of their own, which never gives memory back
+            # threads that embed would each get a malloc arena of their own, which never gives
+            # memory back
             env={"MALLOC_ARENA_MAX": "2", **os.environ},
             grace_seconds=_CHILD_GRACE_SECONDS,
         )
@@ -255,7 +261,9 @@ def ready_lines(settings: Settings, url: str) -> list[str]:
         "  Ctrl-C stops it all.",
     ]
     if not settings.server.auth:
-        lines.insert(1, "WARNING: authentication is off: anyone who reaches this port may do everything.")
+        lines.insert(
+            1, "WARNING: authentication is off: anyone who reaches this port may do everything."
+        )
     return lines
 
 

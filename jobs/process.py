@@ -31,7 +31,10 @@ class JobsProcess:
     schedule: Sequence[ScheduledJob]
 
     def serve(self) -> None:
-        """Run until SIGTERM or Ctrl-C; then the jobs that are on end their batch and write down what they did."""
+        """Run until SIGTERM or Ctrl-C.
+
+        Then the jobs that are on end their batch and write down what they did.
+        """
         pool = ThreadPoolExecutor(_AT_ONCE)
         scheduler = self._scheduler(pool)
 
@@ -47,7 +50,10 @@ class JobsProcess:
         pool.shutdown(wait=True)
 
     def run_job(self, job: ScheduledJob) -> None:
-        """Run one job; another process that has it, or a database that is away, is no failure of this one."""
+        """Run one job.
+
+        Another process that has it, or a database that is away, is no failure of this one.
+        """
         try:
             if self.runner.run_once(job.name, job.slot(datetime.now(UTC))) is None:
                 log.info("job %s was left to another process", job.name)
@@ -66,7 +72,10 @@ class JobsProcess:
         return [
             job
             for job in self.schedule
-            if job.is_daily and job.is_past(now) and (slot := taken.get(job.name)) is not None and slot < job.slot(now)
+            if job.is_daily
+            and job.is_past(now)
+            and (slot := taken.get(job.name)) is not None
+            and slot < job.slot(now)
         ]
 
     def _scheduler(self, pool: ThreadPoolExecutor) -> BlockingScheduler:
@@ -85,7 +94,9 @@ class JobsProcess:
             )
         every_hour = CronTrigger(minute=45, timezone="UTC")
         scheduler.add_job(self._catch_up, trigger=every_hour, id="catch up", coalesce=True)
-        scheduler.add_listener(self._note, EVENT_JOB_ERROR | EVENT_JOB_MISSED | EVENT_JOB_MAX_INSTANCES)
+        scheduler.add_listener(
+            self._note, EVENT_JOB_ERROR | EVENT_JOB_MISSED | EVENT_JOB_MAX_INSTANCES
+        )
         return scheduler
 
     def _catch_up(self) -> None:
@@ -115,7 +126,9 @@ class JobsProcess:
 
     def _note(self, event: JobEvent) -> None:
         if event.code == EVENT_JOB_ERROR:
-            log.warning("job %s could not be recorded: %s", event.job_id, type(event.exception).__name__)
+            log.warning(
+                "job %s could not be recorded: %s", event.job_id, type(event.exception).__name__
+            )
             return
         log.warning("the time of job %s passed before it could begin", event.job_id)
         if event.job_id not in {job.name for job in self.schedule}:
@@ -123,4 +136,6 @@ class JobsProcess:
         try:
             self.runner.note_missed(event.job_id)
         except StoreUnavailable as reason:
-            log.warning("that job %s was missed could not be written down: %s", event.job_id, reason.message)
+            log.warning(
+                "that job %s was missed could not be written down: %s", event.job_id, reason.message
+            )

@@ -37,18 +37,29 @@ class ScheduledJob:
         return int(now.timestamp()) // self.period_seconds
 
 
-def _every(name: str, minutes: int, when: str, *, offset: int = 0, grace_seconds: int = 300) -> ScheduledJob:
-    """Every so many minutes; the offset lets jobs that build on each other begin one after the other."""
+def _every(
+    name: str, minutes: int, when: str, *, offset: int = 0, grace_seconds: int = 300
+) -> ScheduledJob:
+    """Every so many minutes.
+
+    The offset lets jobs that build on each other begin one after the other.
+    """
     trigger = CronTrigger(minute=f"{offset}-59/{minutes}", timezone="UTC")
     return ScheduledJob(
-        name=name, when=when, trigger=trigger, period_seconds=minutes * _MINUTE, grace_seconds=grace_seconds
+        name=name,
+        when=when,
+        trigger=trigger,
+        period_seconds=minutes * _MINUTE,
+        grace_seconds=grace_seconds,
     )
 
 
 def _daily(name: str, hour: int, minute: int) -> ScheduledJob:
     trigger = CronTrigger(hour=hour, minute=minute, timezone="UTC")
     when = f"daily at {hour}:{minute:02} UTC"
-    return ScheduledJob(name=name, when=when, trigger=trigger, period_seconds=_DAY, grace_seconds=3600)
+    return ScheduledJob(
+        name=name, when=when, trigger=trigger, period_seconds=_DAY, grace_seconds=3600
+    )
 
 
 def _every_seconds(name: str, seconds: int) -> ScheduledJob:
@@ -56,7 +67,9 @@ def _every_seconds(name: str, seconds: int) -> ScheduledJob:
     trigger = IntervalTrigger(seconds=seconds, start_date=_EPOCH, timezone="UTC")
     grace_seconds = max(seconds, _MINUTE)
     when = f"every {seconds} seconds"
-    return ScheduledJob(name=name, when=when, trigger=trigger, period_seconds=seconds, grace_seconds=grace_seconds)
+    return ScheduledJob(
+        name=name, when=when, trigger=trigger, period_seconds=seconds, grace_seconds=grace_seconds
+    )
 
 
 def schedule(worker_interval_seconds: int) -> tuple[ScheduledJob, ...]:
@@ -70,7 +83,9 @@ _TABLE: tuple[ScheduledJob, ...] = (
     _every("curate_dedupe", 10, "every 10 minutes, where a space is due"),
     _every("curate_fold", 10, "every 10 minutes, where repeats were put away", offset=2),
     _every("consolidate", 10, "every 10 minutes, where a space is due", offset=4),
-    _every("detect_contradictions", 10, "every 10 minutes, where a space was consolidated", offset=6),
+    _every(
+        "detect_contradictions", 10, "every 10 minutes, where a space was consolidated", offset=6
+    ),
     _daily("decay_commitments", 2, 50),
     _daily("archive", 3, 0),
     _daily("prune_traces", 3, 30),

@@ -38,7 +38,9 @@ def an_item(content: str = "Ada likes tea.", *, index: int = 0, **changes: Any) 
     """A request that passed the checks; its new memory would be called ``new-<index>``."""
     request = a_request(content, **changes)
     claim = content_claim(ADA, request.actor, request.content)
-    return Item(index=index, request=request, space=ADA, new_uid=f"new-{index}", content_claim=claim)
+    return Item(
+        index=index, request=request, space=ADA, new_uid=f"new-{index}", content_claim=claim
+    )
 
 
 def a_candidate(uid: str = "a", **changes: Any) -> Candidate:
@@ -46,5 +48,11 @@ def a_candidate(uid: str = "a", **changes: Any) -> Candidate:
     for arm in ("vector", "text"):
         if isinstance(rank := changes.get(arm), int):
             changes[arm] = Arm(rank=rank, score=1.0)
-    values: dict[str, Any] = {"key": f"s|{uid}", "uid": uid, "importance": 50, "confidence": 1.0, "updated_at": NOW}
+    values: dict[str, Any] = {
+        "key": f"s|{uid}",
+        "uid": uid,
+        "importance": 50,
+        "confidence": 1.0,
+        "updated_at": NOW,
+    }
     return Candidate(**(values | changes))

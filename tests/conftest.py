@@ -37,7 +37,9 @@ hypothesis.settings.load_profile("here")
 @pytest.fixture(scope="session", autouse=True)
 def _own_environment() -> None:
     """No setting of the person who runs the tests reaches them."""
-    for name in [name for name in os.environ if name.startswith("GRAPHMEM_") and "TEST" not in name]:
+    for name in [
+        name for name in os.environ if name.startswith("GRAPHMEM_") and "TEST" not in name
+    ]:
         del os.environ[name]
 
 
@@ -51,7 +53,9 @@ def neo4j_address() -> Iterator[tuple[str, str, str]]:
         from testcontainers.community.neo4j import Neo4jContainer  # noqa: PLC0415 - only where Docker is
 
         password = str(uuid7())
-        with Neo4jContainer("neo4j:2026.09.0-community", username="neo4j", password=password) as container:
+        with Neo4jContainer(
+            "neo4j:2026.09.0-community", username="neo4j", password=password
+        ) as container:
             yield container.get_connection_url(), "neo4j", password
     else:
         with tempfile.TemporaryDirectory(prefix="graphmem-test-") as folder:
@@ -73,7 +77,9 @@ def docker_answers() -> bool:
     client = shutil.which("docker")
     if client is None:
         return False
-    asked = subprocess.run([client, "version", "--format", "{{.Server.Version}}"], capture_output=True, check=False)
+    asked = subprocess.run(
+        [client, "version", "--format", "{{.Server.Version}}"], capture_output=True, check=False
+    )
     return asked.returncode == 0
 
 
@@ -111,7 +117,9 @@ class House:
 
     def rows(self, cypher: str, **parameters: Any) -> list[tuple[Any, ...]]:
         """Ask the graph directly; ``$tenant`` is this tenant's prefix."""
-        found = self.graphmem.connection.run_statement(cypher, tenant=f"{self.caller.tenant}/", **parameters)
+        found = self.graphmem.connection.run_statement(
+            cypher, tenant=f"{self.caller.tenant}/", **parameters
+        )
         return [tuple(row.values()) for row in found]
 
 

@@ -73,7 +73,13 @@ class ScriptedModel:
         self._answers = list(answers)
         self.asked: list[str] = []
 
-    def answer(self, instructions: str, text: str, *, schema: Mapping[str, Any]) -> Mapping[str, Any]:  # noqa: ARG002
+    def answer(
+        self,
+        instructions: str,  # noqa: ARG002
+        text: str,
+        *,
+        schema: Mapping[str, Any],  # noqa: ARG002
+    ) -> Mapping[str, Any]:
         """The next answer, or ModelUnavailable."""
         self.asked.append(text)
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]

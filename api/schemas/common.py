@@ -76,7 +76,11 @@ class EntityField(fields.Field[EntityRef]):
         if isinstance(value, Mapping):
             unknown = sorted(set(value) - {"key", "label"})
             label = value.get("label")
-            if isinstance(value.get("key"), str) and not unknown and (label is None or isinstance(label, str)):
+            if (
+                isinstance(value.get("key"), str)
+                and not unknown
+                and (label is None or isinstance(label, str))
+            ):
                 return EntityRef(key=value["key"], label=label)
         message = 'Must be "type:name" or {"key": "type:name", "label": "…"}.'
         raise ValidationError(message)

@@ -97,7 +97,9 @@ class EntityCard(EntityListed):
 
     facts = fields.List(fields.Nested(CardFactAnswer))
     text = fields.String(metadata={"example": "[person:john]: fact1; fact2; fact3"})
-    mentions = fields.Integer(metadata={"description": "How many current memories of these spaces mention it"})
+    mentions = fields.Integer(
+        metadata={"description": "How many current memories of these spaces mention it"}
+    )
 
 
 class SummaryAnswer(Schema):
@@ -113,7 +115,9 @@ class SummaryAnswer(Schema):
 class EntityDetail(EntityListed):
     """An entity with its summaries; ``summary`` is that of the first space that has one."""
 
-    mentions = fields.Integer(metadata={"description": "How many current memories of these spaces mention it"})
+    mentions = fields.Integer(
+        metadata={"description": "How many current memories of these spaces mention it"}
+    )
     summary = fields.String(allow_none=True)
     summaries = fields.List(fields.Nested(SummaryAnswer))
 
@@ -126,7 +130,9 @@ class ChangeAnswer(Schema):
     space = fields.String()
     from_ = fields.String(data_key="from")
     into = fields.String()
-    moved = fields.Integer(metadata={"description": "How many memories mention the other entity since"})
+    moved = fields.Integer(
+        metadata={"description": "How many memories mention the other entity since"}
+    )
     evidence = fields.Dict()
     created_at = fields.DateTime()
     undone_at = fields.DateTime(allow_none=True)
@@ -156,7 +162,11 @@ def known_view(known: KnownOf) -> dict[str, Any]:
     """What is known of an entity, as a card."""
     card = Card(key=known.entity.key, label=known.entity.label, facts=known.facts)
     facts = [{"uid": fact.uid, "content": fact.content} for fact in known.facts]
-    return entity_view(known.entity) | {"facts": facts, "text": card.text, "mentions": known.mentions}
+    return entity_view(known.entity) | {
+        "facts": facts,
+        "text": card.text,
+        "mentions": known.mentions,
+    }
 
 
 def entity_answer(known: KnownOf, summaries: Mapping[str, EntitySummary]) -> dict[str, Any]:

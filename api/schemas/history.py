@@ -10,7 +10,15 @@ from graphmem.model.memory import Memory
 from graphmem.store.history import History
 from graphmem.text.times import iso
 
-_BOOKKEEPING = {"version", "updated_at", "mention_count", "recall_count", "last_recalled_at", "embedded", "status_at"}
+_BOOKKEEPING = {
+    "version",
+    "updated_at",
+    "mention_count",
+    "recall_count",
+    "last_recalled_at",
+    "embedded",
+    "status_at",
+}
 
 
 class MemoryVersion(Schema):
@@ -18,11 +26,15 @@ class MemoryVersion(Schema):
 
     version = fields.Integer()
     recorded_from = fields.DateTime()
-    recorded_until = fields.DateTime(allow_none=True, metadata={"description": "null for the present version"})
+    recorded_until = fields.DateTime(
+        allow_none=True, metadata={"description": "null for the present version"}
+    )
     changes = fields.Dict(
         keys=fields.String(),
         values=fields.Dict(),
-        metadata={"description": "field → {from, to}; null where the version before is on the next page or was none"},
+        metadata={
+            "description": "field → {from, to}; null where the version before is on the next page or was none"
+        },
         allow_none=True,
     )
     memory = fields.Nested(MemoryAnswer)
@@ -40,7 +52,10 @@ class HistoryAnswer(Schema):
 def history_view(memory: Memory, history: History, *, begins: bool) -> dict[str, Any]:
     """A page of a history; the first one begins with the present version."""
     present = [(memory, None)] if begins else []
-    versions = [*present, *((revision.memory, revision.replaced_at) for revision in history.revisions)]
+    versions = [
+        *present,
+        *((revision.memory, revision.replaced_at) for revision in history.revisions),
+    ]
     before = [version for version, _ in versions[1:]] + [None]
     starts = [until for _, until in versions[1:]]
     is_whole = not history.has_more
@@ -54,7 +69,9 @@ def history_view(memory: Memory, history: History, *, begins: bool) -> dict[str,
                 "changes": _changes(earlier, version) if earlier else None,
                 "memory": memory_view(version),
             }
-            for (version, until), earlier, start in zip(versions, before, [*starts, last_start], strict=True)
+            for (version, until), earlier, start in zip(
+                versions, before, [*starts, last_start], strict=True
+            )
         ],
         "total": history.total + 1,
         "lineage": [edge_view(edge) for edge in history.lineage],

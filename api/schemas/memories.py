@@ -30,14 +30,20 @@ class SourceSchema(RequestSchema):
     """Where a memory came from."""
 
     type = fields.Enum(
-        SourceType, by_value=True, load_default=SourceType.MANUAL, error_messages=unknown_as("InvalidSourceType")
+        SourceType,
+        by_value=True,
+        load_default=SourceType.MANUAL,
+        error_messages=unknown_as("InvalidSourceType"),
     )
     path = Text(allow_none=True)
     conversation_id = Text(allow_none=True)
     workflow_run_id = Text(allow_none=True)
     step_id = Text(allow_none=True)
     captured_by = fields.Enum(
-        CapturedBy, by_value=True, load_default=CapturedBy.USER, error_messages=unknown_as("InvalidCapturedBy")
+        CapturedBy,
+        by_value=True,
+        load_default=CapturedBy.USER,
+        error_messages=unknown_as("InvalidCapturedBy"),
     )
     key = Text(allow_none=True, metadata={"description": "The idempotency key of the source"})
 
@@ -52,7 +58,8 @@ class _TypedRequest(RequestSchema):
         error_messages=invalid_as("an integer", "InvalidImportance"),
     )
     confidence = Number(
-        metadata={"minimum": 0, "maximum": 1}, error_messages=invalid_as("a number", "InvalidConfidence")
+        metadata={"minimum": 0, "maximum": 1},
+        error_messages=invalid_as("a number", "InvalidConfidence"),
     )
 
 
@@ -143,11 +150,21 @@ _EMPTY: Mapping[str, Any] = {"entities": (), "tags": (), "metadata": {}}
 def correction_request(memory: Memory, values: dict[str, Any]) -> WriteRequest:
     """The gateway's request to change the given fields of a memory."""
     changes = {
-        name: _EMPTY.get(name) if value is None else tuple(value) if isinstance(value, list) else value
+        name: _EMPTY.get(name)
+        if value is None
+        else tuple(value)
+        if isinstance(value, list)
+        else value
         for name, value in values.items()
     }
-    present: dict[str, Any] = {"content": memory.content, "actor": memory.actor, "source": memory.source}
-    return WriteRequest(space=memory.space.name, uid=memory.uid, **present | changes, given=frozenset(values))
+    present: dict[str, Any] = {
+        "content": memory.content,
+        "actor": memory.actor,
+        "source": memory.source,
+    }
+    return WriteRequest(
+        space=memory.space.name, uid=memory.uid, **present | changes, given=frozenset(values)
+    )
 
 
 class StatusRequest(RequestSchema):
@@ -184,10 +201,14 @@ class ListQuery(RequestSchema):
         Status,
         by_value=True,
         load_default=None,
-        metadata={"description": "active by default; as of a past time also what is superseded since"},
+        metadata={
+            "description": "active by default; as of a past time also what is superseded since"
+        },
     )
     as_of = UtcDateTime(load_default=None, metadata={"description": "What was true then"})
-    known_at = UtcDateTime(load_default=None, metadata={"description": "What was recorded by then, as it was then"})
+    known_at = UtcDateTime(
+        load_default=None, metadata={"description": "What was recorded by then, as it was then"}
+    )
     tag = fields.List(Text(), load_default=list)
     entity = Text(load_default=None)
     conversation_id = Text(load_default=None)
@@ -260,7 +281,9 @@ class MemoryAnswer(Schema):
 class AddAnswer(Schema):
     """What became of an added memory."""
 
-    outcome = fields.String(metadata={"enum": ["created", "reinforced", "revised", "superseded", "unchanged"]})
+    outcome = fields.String(
+        metadata={"enum": ["created", "reinforced", "revised", "superseded", "unchanged"]}
+    )
     memory = fields.Nested(MemoryAnswer)
     trace_id = fields.String()
 

@@ -42,33 +42,49 @@ class RecallBody(RequestSchema):
         metadata={"description": "20 by default; in orchestrator spaces memory.retrieval.top_n"},
     )
     ranker = fields.Enum(RankerName, by_value=True, load_default=None, allow_none=True)
-    candidates_vector = fields.Integer(strict=True, load_default=None, allow_none=True, validate=_CANDIDATES)
-    candidates_text = fields.Integer(strict=True, load_default=None, allow_none=True, validate=_CANDIDATES)
+    candidates_vector = fields.Integer(
+        strict=True, load_default=None, allow_none=True, validate=_CANDIDATES
+    )
+    candidates_text = fields.Integer(
+        strict=True, load_default=None, allow_none=True, validate=_CANDIDATES
+    )
     types = fields.List(fields.Enum(MemoryType, by_value=True), load_default=list)
-    tags = fields.List(Text(validate=validate.Length(1, 64)), load_default=list, validate=validate.Length(max=32))
-    entities = fields.List(Text(validate=validate.Length(1, 512)), load_default=list, validate=validate.Length(max=16))
+    tags = fields.List(
+        Text(validate=validate.Length(1, 64)), load_default=list, validate=validate.Length(max=32)
+    )
+    entities = fields.List(
+        Text(validate=validate.Length(1, 512)), load_default=list, validate=validate.Length(max=16)
+    )
     captured_by = fields.List(fields.Enum(CapturedBy, by_value=True), load_default=list)
     conversation_id = Text(load_default=None, allow_none=True, validate=validate.Length(1, 512))
     include_superseded = fields.Boolean(truthy={True}, falsy={False}, load_default=False)
     include_archived = fields.Boolean(truthy={True}, falsy={False}, load_default=False)
     as_of = UtcDateTime(
-        load_default=None, allow_none=True, metadata={"description": "What was true then; by default now"}
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "What was true then; by default now"},
     )
     known_at = UtcDateTime(
-        load_default=None, allow_none=True, metadata={"description": "What was recorded by then; by default now"}
+        load_default=None,
+        allow_none=True,
+        metadata={"description": "What was recorded by then; by default now"},
     )
     cards = fields.Boolean(truthy={True}, falsy={False}, load_default=False)
     graph = fields.Boolean(
         truthy={True},
         falsy={False},
         load_default=False,
-        metadata={"description": "Whether memories near the best ones in the graph are candidates too"},
+        metadata={
+            "description": "Whether memories near the best ones in the graph are candidates too"
+        },
     )
     plan = fields.Boolean(
         truthy={True},
         falsy={False},
         load_default=False,
-        metadata={"description": "Whether the cue decides how much is recalled: nothing, 4 or 8 memories"},
+        metadata={
+            "description": "Whether the cue decides how much is recalled: nothing, 4 or 8 memories"
+        },
     )
     min_score = Number(load_default=0.0, validate=validate.Range(0, 1))
     explain = fields.Boolean(truthy={True}, falsy={False}, load_default=False)
@@ -94,7 +110,9 @@ class ExplanationAnswer(Schema):
 
     arms = fields.Nested(Arms)
     factors = fields.Dict(keys=fields.String(), values=fields.Float())
-    search = fields.String(metadata={"description": "index, or exact where every match was compared"})
+    search = fields.String(
+        metadata={"description": "index, or exact where every match was compared"}
+    )
     ranker = fields.String()
 
 

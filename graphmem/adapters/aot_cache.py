@@ -50,7 +50,10 @@ class AotCache:
 
 
 def fingerprint(command: Neo4jCommand) -> str:
-    """Name everything that Java compares before it uses a cache; a cache of anything else is useless."""
+    """Name everything that Java compares before it uses a cache.
+
+    A cache of anything else is useless.
+    """
     jars = [f"{path} {path.stat().st_size} {path.stat().st_mtime_ns}" for path in command.jars]
     facts = [command.java.build, str(command.java.executable), *command.java.flags, *jars]
     return hashlib.sha256("\n".join(facts).encode()).hexdigest()[:16]
@@ -69,9 +72,14 @@ def temporary_folder(folder: Path) -> Iterator[Path]:
 
 
 class AotTraining:
-    """Makes the cache in the background with a server of its own; it never disturbs the real one."""
+    """Makes the cache in the background with a server of its own.
 
-    def __init__(self, cache: AotCache, wait_until_ready: WaitUntilReady, delay_seconds: float) -> None:
+    It never disturbs the real one.
+    """
+
+    def __init__(
+        self, cache: AotCache, wait_until_ready: WaitUntilReady, delay_seconds: float
+    ) -> None:
         self._cache = cache
         self._wait_until_ready = wait_until_ready
         self._delay_seconds = delay_seconds

@@ -12,12 +12,20 @@ PLAIN_LINES = 10
 
 @contextmanager
 def download_progress(title: str, total_bytes: int) -> Iterator[Callable[[int], None]]:
-    """Yield what to call with each number of bytes that has arrived; one thread may call it at a time."""
+    """Yield what to call with each number of bytes that has arrived.
+
+    One thread may call it at a time.
+    """
     console = Console(stderr=True)
     if not console.is_terminal:
         yield plain_progress(title, total_bytes)
         return
-    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+    )
     with Progress(*columns, console=console) as bar:
         task = bar.add_task(title, total=total_bytes)
         yield lambda size: bar.advance(task, size)

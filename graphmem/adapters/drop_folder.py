@@ -17,7 +17,9 @@ except ImportError:  # pragma: no cover - not on Windows
     fcntl = None  # type: ignore[assignment]
 
 _SETTLED_SECONDS: Final = 2.0  # where the system cannot say whether a file is being written
-_FORGOTTEN_SECONDS: Final = 600.0  # a file that was not written to for so long may be open, but is done
+_FORGOTTEN_SECONDS: Final = (
+    600.0  # a file that was not written to for so long may be open, but is done
+)
 
 
 class NotPlainError(Exception):
@@ -27,7 +29,9 @@ class NotPlainError(Exception):
 def dropped(folder: Path) -> list[Path]:
     """Everything in a folder but folders, by name; a link is listed as such, wherever it leads."""
     with os.scandir(folder) as entries:
-        return sorted(Path(entry.path) for entry in entries if not entry.is_dir(follow_symlinks=False))
+        return sorted(
+            Path(entry.path) for entry in entries if not entry.is_dir(follow_symlinks=False)
+        )
 
 
 def plain_size(path: Path) -> int:
@@ -53,8 +57,8 @@ def plain_size(path: Path) -> int:
 def is_being_written(path: Path) -> bool:
     """Whether another process has a plain file open for writing, or may have: it was changed a moment ago.
 
-    A read lease is refused while a file is open for writing. What breaks one is told by a signal that nobody minds:
-    the usual one would end the process.
+    A read lease is refused while a file is open for writing. What breaks one is told by a signal
+    that nobody minds: the usual one would end the process.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -114,7 +118,10 @@ def free_place(folder: Path, name: str, *, with_ending: str) -> Path:
 
 
 def move(source: Path, target: Path) -> None:
-    """Move a file in one step; to another file system by a whole copy first, so that none is ever half there."""
+    """Move a file in one step.
+
+    To another file system by a whole copy first, so that none is ever half there.
+    """
     try:
         source.rename(target)
     except OSError as error:
@@ -127,7 +134,10 @@ def move(source: Path, target: Path) -> None:
 
 
 def write_json(path: Path, values: object, *, durable: bool = False) -> None:
-    """Write a JSON file in one step: it is whole or not there. ``durable`` waits until the disk has it."""
+    """Write a JSON file in one step: it is whole or not there.
+
+    ``durable`` waits until the disk has it.
+    """
     part = path.with_name(f".{uuid4().hex}.part")
     with part.open("w", encoding="utf-8", errors="backslashreplace") as file:
         json.dump(values, file, ensure_ascii=False, indent=2)
@@ -138,7 +148,9 @@ def write_json(path: Path, values: object, *, durable: bool = False) -> None:
 
 
 def drop(folder: Path, name: str, data: bytes, *, parts: Path) -> None:
-    """Put a file into a folder, in one step where the file system has links; ``parts`` lies on the same one.
+    """Put a file into a folder, in one step where the file system has links.
+
+    ``parts`` lies on the same one.
 
     Raises:
         FileExistsError: one of that name is there.

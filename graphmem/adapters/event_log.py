@@ -32,7 +32,10 @@ class _OpenFiles(LRUCache[Path, ConcurrentRotatingFileHandler]):
 
 
 class EventLog:
-    """Writes events. Several processes may write to one file; it rotates at 5 MB and five old ones are kept."""
+    """Writes events.
+
+    Several processes may write to one file; it rotates at 5 MB and five old ones are kept.
+    """
 
     def __init__(self, workspaces: Workspaces, *, clock: Clock) -> None:
         self._workspaces = workspaces
@@ -41,11 +44,18 @@ class EventLog:
         self._files = _OpenFiles(_OPEN_FILES)
 
     def emit(self, event: str, space: Space, **fields: object) -> None:
-        """Write an event of an orchestrator; to its file only where its memory folder is there already.
+        """Write an event of an orchestrator.
+
+        To its file only where its memory folder is there already.
 
         What it is about goes on where it cannot be written.
         """
-        line = {"timestamp": iso(self._clock.now()), "event": event, "orchestrator_id": space.owner, **fields}
+        line = {
+            "timestamp": iso(self._clock.now()),
+            "event": event,
+            "orchestrator_id": space.owner,
+            **fields,
+        }
         if space.tenant != FIRST_TENANT:
             line["tenant"] = space.tenant
         text = json.dumps(line, default=str)
@@ -54,7 +64,9 @@ class EventLog:
                 sys.stdout.write(text + "\n")
                 sys.stdout.flush()
                 if file := self._file(self._workspaces.of(space.without_persona).log):
-                    file.handle(logging.LogRecord("graphmem.events", logging.INFO, "", 0, text, None, None))
+                    file.handle(
+                        logging.LogRecord("graphmem.events", logging.INFO, "", 0, text, None, None)
+                    )
         except (OSError, ValueError, GraphmemError) as error:
             log.warning("the event %s could not be written: %s", event, type(error).__name__)
 
@@ -68,7 +80,9 @@ class EventLog:
         if path not in self._files:
             if not path.parent.is_dir():
                 return None
-            file = ConcurrentRotatingFileHandler(path, maxBytes=_MAX_BYTES, backupCount=_KEPT_FILES, encoding="utf-8")
+            file = ConcurrentRotatingFileHandler(
+                path, maxBytes=_MAX_BYTES, backupCount=_KEPT_FILES, encoding="utf-8"
+            )
             file.setFormatter(logging.Formatter("%(message)s"))
             self._files[path] = file
         return self._files[path]

@@ -13,7 +13,8 @@ from graphmem.adapters import process_guard
 
 LARGEST_LOG_BYTES = 10_000_000
 POLL_SECONDS = 0.05
-# the guard kills at the end of the grace; the owner only when the guard itself does not come to an end
+# the guard kills at the end of the grace; the owner only when the guard itself does not come to an
+# end
 GUARD_SECONDS = 2.0
 
 

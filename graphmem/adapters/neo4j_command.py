@@ -79,5 +79,7 @@ def set_first_password(home: Neo4jHome, command: Neo4jCommand, password: str) ->
             message = f"Neo4j's admin tool did not set the password within {ADMIN_SECONDS} seconds."
             raise EmbeddedServerError(message) from problem
     if done.returncode:
-        message = f"The password could not be set: {why_it_ended(done.stdout.decode(errors='replace'))}"
+        message = (
+            f"The password could not be set: {why_it_ended(done.stdout.decode(errors='replace'))}"
+        )
         raise EmbeddedServerError(message)

@@ -15,7 +15,8 @@ from pathlib import Path
 from graphmem.adapters.ports import HOST
 from graphmem.errors import EmbeddedServerError
 
-# For the version that the lock pins, internal keys included; an unknown or doubled key ends the server.
+# For the version that the lock pins, internal keys included; an unknown or doubled key ends the
+# server.
 PRIVACY = """\
 dbms.security.auth_enabled=true
 dbms.security.allow_csv_import_from_file_urls=false
@@ -121,7 +122,9 @@ class Neo4jHome:
         if known:
             return known
         if self.has_store:
-            message = f"The password file {self.password_path} is lost, but there are data; put it back."
+            message = (
+                f"The password file {self.password_path} is lost, but there are data; put it back."
+            )
             raise EmbeddedServerError(message)
         self.password_path.unlink(missing_ok=True)  # empty, from a start that was cut off
         password = secrets.token_hex(24)
@@ -183,5 +186,7 @@ class Neo4jHome:
 
 def write_private(path: Path, text: str) -> None:
     """Write a new file that only this user can read."""
-    with os.fdopen(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as file:
+    with os.fdopen(
+        os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8"
+    ) as file:
         file.write(text)

@@ -72,7 +72,10 @@ class JarLock:
 
 
 def read_lock(text: str) -> JarLock:
-    """Read lines of `group:artifact:version[:classifier] sha256 bytes`; `#` starts a comment line."""
+    """Read lines of `group:artifact:version[:classifier] sha256 bytes`.
+
+    `#` starts a comment line.
+    """
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     digest = hashlib.sha256("\n".join(lines).encode()).hexdigest()
     return JarLock(jars=tuple(map(read_line, lines)), digest=digest)
@@ -157,7 +160,10 @@ def fetch_missing(folder: Path, lock: JarLock, maven_url: str | None) -> None:
 
 
 def in_threads(context: "MavenContext", jars: list[Jar]) -> Iterable[Jar]:
-    """Fetch with several threads and yield each jar that has arrived; the first failure ends it all."""
+    """Fetch with several threads and yield each jar that has arrived.
+
+    The first failure ends it all.
+    """
     with ThreadPoolExecutor(THREADS, thread_name_prefix="jars") as threads:
         try:
             for done in as_completed([threads.submit(fetch, context, jar) for jar in jars]):

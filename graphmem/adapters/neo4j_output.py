@@ -3,8 +3,14 @@
 import re
 
 SENTENCES = (
-    (r"PortBindException.*?127\.0\.0\.1:(\d+)", "Port {0} on 127.0.0.1 is in use by another program."),
-    (r"Address 127\.0\.0\.1:(\d+) is already in use", "Port {0} on 127.0.0.1 is in use by another program."),
+    (
+        r"PortBindException.*?127\.0\.0\.1:(\d+)",
+        "Port {0} on 127.0.0.1 is in use by another program.",
+    ),
+    (
+        r"Address 127\.0\.0\.1:(\d+) is already in use",
+        "Port {0} on 127.0.0.1 is in use by another program.",
+    ),
     (r"Address already in use", "A port of the embedded Neo4j is in use by another program."),
     (r"No space left on device", "The disk is full."),
     (r"FileLockException", "Another Neo4j has the data folder open."),

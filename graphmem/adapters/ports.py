@@ -17,7 +17,9 @@ def check_port(port: int) -> None:
             probe.bind((HOST, port))
         except OSError as problem:
             if problem.errno == errno.EADDRINUSE:
-                message = f"Port {port} on {HOST} is in use by another program; choose another port."
+                message = (
+                    f"Port {port} on {HOST} is in use by another program; choose another port."
+                )
             else:
                 message = f"Port {port} on {HOST} cannot be used: {problem.strerror}."
             raise EmbeddedServerError(message) from problem

@@ -2,9 +2,10 @@
 
     python -m graphmem.adapters.process_guard GRACE_SECONDS command…
 
-The owner holds the other end of the guard's standard input. End of file means that the owner is gone or wants
-a stop: the command gets SIGTERM and, GRACE_SECONDS later, everything in its process group SIGKILL. SIGTERM to
-the guard is passed on without such a deadline. Standard library only, so that it starts at once.
+The owner holds the other end of the guard's standard input. End of file means that the owner is
+gone or wants a stop: the command gets SIGTERM and, GRACE_SECONDS later, everything in its process
+group SIGKILL. SIGTERM to the guard is passed on without such a deadline. Standard library only, so
+that it starts at once.
 """
 
 import ctypes
@@ -58,7 +59,8 @@ def end_with_owner(child: subprocess.Popen[bytes], owner_pid: int, grace_seconds
 def guard(command: list[str], grace_seconds: float) -> int:
     """Run the command to its end and return its exit status, as a shell would give it."""
     owner_pid = os.getppid()
-    # This thread starts the child and lives as long as the guard: the kernel ties the child to the thread.
+    # This thread starts the child and lives as long as the guard: the kernel ties the child to the
+    # thread.
     child = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -66,7 +68,9 @@ def guard(command: list[str], grace_seconds: float) -> int:
     )
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: child.terminate())
-    threading.Thread(target=end_with_owner, args=(child, owner_pid, grace_seconds), daemon=True).start()
+    threading.Thread(
+        target=end_with_owner, args=(child, owner_pid, grace_seconds), daemon=True
+    ).start()
     status = child.wait()
     return status if status >= 0 else 128 - status
 

@@ -16,7 +16,8 @@ log = logging.getLogger(__name__)
 
 NO_ORCHESTRATOR = "Must be an orchestrator space, such as orchestrator:main."
 _NAME_MAX_BYTES = 200  # file systems take 255
-_HASHED = "%sha256-"  # how the name of a folder begins whose owner's name is too long; no quoted name does
+# how the name of a folder begins whose owner's name is too long; no quoted name does
+_HASHED = "%sha256-"
 _NAME_FILE = "name"  # in such a folder: the name
 
 
@@ -64,7 +65,13 @@ class Workspace:
 
     def create(self) -> None:
         """Make the folders; those that are there stay as they are."""
-        for folder in (self.processed, self.rejected, self.bulletins, self.diagnostics, self.log.parent):
+        for folder in (
+            self.processed,
+            self.rejected,
+            self.bulletins,
+            self.diagnostics,
+            self.log.parent,
+        ):
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for folder, name in self.names:
             (folder / _NAME_FILE).write_text(name, "utf-8")
@@ -87,10 +94,21 @@ class Workspaces:
             raise InvalidInput({"space": [NO_ORCHESTRATOR]})
         root = self._orchestrators(space.tenant) / file_name(space.owner)
         named = ((root, space.owner), (root.parents[1], space.tenant))
-        return Workspace(root=root, names=tuple(each for each in named if each[0].name.startswith(_HASHED)))
+        return Workspace(
+            root=root, names=tuple(each for each in named if each[0].name.startswith(_HASHED))
+        )
 
-    def keep(self, space: Space, folder: Literal["bulletins", "diagnostics"], message_id: str, values: object) -> None:
-        """Keep a JSON file about a message of an orchestrator; one that cannot be written is logged."""
+    def keep(
+        self,
+        space: Space,
+        folder: Literal["bulletins", "diagnostics"],
+        message_id: str,
+        values: object,
+    ) -> None:
+        """Keep a JSON file about a message of an orchestrator.
+
+        One that cannot be written is logged.
+        """
         try:
             workspace = self.of(space)
             workspace.create()
@@ -105,18 +123,26 @@ class Workspaces:
         for folder in (self._orchestrators(FIRST_TENANT), *others):
             for ingest in sorted(folder.glob("*/memory/ingest")):
                 try:
-                    tenant = FIRST_TENANT if folder.parent == self._data_folder else _name_of(folder.parent)
-                    yield parse_space(f"{SpaceKind.ORCHESTRATOR}:{_name_of(ingest.parents[1])}", tenant=tenant)
+                    tenant = (
+                        FIRST_TENANT
+                        if folder.parent == self._data_folder
+                        else _name_of(folder.parent)
+                    )
+                    yield parse_space(
+                        f"{SpaceKind.ORCHESTRATOR}:{_name_of(ingest.parents[1])}", tenant=tenant
+                    )
                 except (ValueError, OSError):
                     continue  # a folder that somebody made by hand
 
     def is_below_roots(self, space: Space, path: Path) -> bool:
         """Whether a path, as it is written, lies where a memory of a space may cite files.
 
-        That is an orchestrator's own workspace and the shared roots; for other spaces the shared roots and the data
-        folder, but no workspace.
+        That is an orchestrator's own workspace and the shared roots; for other spaces the shared
+        roots and the data folder, but no workspace.
         """
-        is_own = space.kind is SpaceKind.ORCHESTRATOR and path.is_relative_to(self.of(space.without_persona).root)
+        is_own = space.kind is SpaceKind.ORCHESTRATOR and path.is_relative_to(
+            self.of(space.without_persona).root
+        )
         private = (self._data_folder / name for name in ("orchestrators", "tenants"))
         if is_own or any(path.is_relative_to(each) for each in private):
             return is_own  # a shared root around the data folder opens no workspace
@@ -131,12 +157,19 @@ class Workspaces:
         return all(self.is_below_roots(space, each) for each in (given, _resolved(given)))
 
     def _orchestrators(self, tenant: str) -> Path:
-        below = self._data_folder if tenant == FIRST_TENANT else self._data_folder / "tenants" / file_name(tenant)
+        below = (
+            self._data_folder
+            if tenant == FIRST_TENANT
+            else self._data_folder / "tenants" / file_name(tenant)
+        )
         return below / "orchestrators"
 
 
 def file_name(name: str) -> str:
-    """A file name for any name, such as an orchestrator's or a message's id; different names never share one."""
+    """A file name for any name, such as an orchestrator's or a message's id.
+
+    Different names never share one.
+    """
     quoted = "".join(char if char.isalnum() else quote(char, safe="-_.~+@=,") for char in name)
     if quoted.startswith("."):
         quoted = "%2E" + quoted[1:]

@@ -58,7 +58,9 @@ def run_demo(settings: Settings, console: Console) -> None:
     """Add the conversation to the database, once, and ask the questions."""
     # closed before the database goes, so that its recalls are noted
     with database(settings) as connection, closing(build(settings, connection)) as graphmem:
-        apply_migrations(connection, embedder=graphmem.embedder, clock=SystemClock(), holder=process_name())
+        apply_migrations(
+            connection, embedder=graphmem.embedder, clock=SystemClock(), holder=process_name()
+        )
         caller = Caller(key_id="demo", tenant=FIRST_TENANT, role=Role.WRITER, spaces=(SPACE,))
         _add(graphmem, caller, console)
         for question in QUESTIONS:
@@ -86,21 +88,32 @@ def _request(turn: Turn) -> WriteRequest:
         content=turn.text,
         actor=turn.actor,
         occurred_at=turn.occurred_at,
-        source=Source(type=SourceType.CHANNEL_TRANSCRIPT, conversation_id="demo", key=f"demo-turn-{turn.number}"),
+        source=Source(
+            type=SourceType.CHANNEL_TRANSCRIPT,
+            conversation_id="demo",
+            key=f"demo-turn-{turn.number}",
+        ),
         given=_GIVEN,
     )
 
 
 def _ask(graphmem: Graphmem, caller: Caller, question: str, console: Console) -> None:
     started = perf_counter()
-    bundle = graphmem.recall.recall(RecallRequest(spaces=[SPACE], query=question, limit=_SHOWN), caller=caller)
-    table = Table(title=f"{question}  ({(perf_counter() - started) * 1000:.0f} ms)", title_justify="left")
+    bundle = graphmem.recall.recall(
+        RecallRequest(spaces=[SPACE], query=question, limit=_SHOWN), caller=caller
+    )
+    table = Table(
+        title=f"{question}  ({(perf_counter() - started) * 1000:.0f} ms)", title_justify="left"
+    )
     for name in ("score", "when", "who", "what was said", "found by"):
         table.add_column(name)
     for item in bundle.items:
         arms = [
             f"{name} {arm.rank}"
-            for name, arm in (("words", item.explanation.text), ("meaning", item.explanation.vector))
+            for name, arm in (
+                ("words", item.explanation.text),
+                ("meaning", item.explanation.vector),
+            )
             if arm
         ]
         said = item.memory.occurred_at

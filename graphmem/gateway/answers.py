@@ -11,7 +11,9 @@ from graphmem.model.writing import Outcome, WriteReport, WriteResult
 
 def answer_text(report: WriteReport) -> str:
     """The report as JSON; memories by their key."""
-    return json.dumps({"trace_id": report.trace_id, "results": [_entry(result) for result in report.results]})
+    return json.dumps(
+        {"trace_id": report.trace_id, "results": [_entry(result) for result in report.results]}
+    )
 
 
 def memory_keys(answer: str) -> list[str]:

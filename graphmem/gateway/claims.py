@@ -1,4 +1,7 @@
-"""Claim keys: the identity of what a memory says. Each is unique and points to the current memory."""
+"""Claim keys: the identity of what a memory says.
+
+Each is unique and points to the current memory.
+"""
 
 from collections.abc import Iterable
 

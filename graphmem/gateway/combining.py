@@ -1,7 +1,7 @@
 """Combining: writes that arrive while another is under way share the next transaction.
 
-A commit costs Neo4j far more than a memory does, because each one makes its indexes readable anew. A writer alone
-waits for nobody.
+A commit costs Neo4j far more than a memory does, because each one makes its indexes readable anew.
+A writer alone waits for nobody.
 """
 
 import threading
@@ -18,7 +18,8 @@ Answer = TypeVar("Answer")
 class Combiner(Generic[Job, Answer]):
     """Runs jobs of several threads together, by one of these threads, in the order in which they came.
 
-    ``run`` answers every job, or raises for all; then each job is run alone, so that one takes no other with it.
+    ``run`` answers every job, or raises for all; then each job is run alone, so that one takes no
+    other with it.
     """
 
     def __init__(self, run: Callable[[Sequence[Job]], Sequence[Answer]], *, jobs_max: int) -> None:
@@ -36,7 +37,10 @@ class Combiner(Generic[Job, Answer]):
         with self._turn:
             while not future.done():
                 with self._lock:
-                    taken, self._waiting = self._waiting[: self._jobs_max], self._waiting[self._jobs_max :]
+                    taken, self._waiting = (
+                        self._waiting[: self._jobs_max],
+                        self._waiting[self._jobs_max :],
+                    )
                 self._answer(taken)
         return future.result()
 
@@ -44,7 +48,8 @@ class Combiner(Generic[Job, Answer]):
         try:
             answers = self._run([job for job, _ in taken])
         except Exception as error:  # noqa: BLE001 - it is raised again, to the one that it belongs to
-            # a store that is away would hit every job alike: trying each alone would only make all wait longer
+            # a store that is away would hit every job alike: trying each alone would only make all
+            # wait longer
             if len(taken) > 1 and not isinstance(error, StoreUnavailable):
                 for one in taken:
                     self._answer([one])

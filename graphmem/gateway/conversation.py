@@ -8,7 +8,12 @@ from graphmem.model.memory import Memory
 
 _WORD = re.compile(r"\S+")
 _CHARS_PER_WORD = 8  # bounds the words of scripts without blanks
-_AFFECTED_STEPS = (-1, 0, 1, 2)  # whose context an insertion changes: the turn before, itself, two after
+_AFFECTED_STEPS = (
+    -1,
+    0,
+    1,
+    2,
+)  # whose context an insertion changes: the turn before, itself, two after
 
 
 @dataclass(kw_only=True, slots=True)
@@ -46,10 +51,14 @@ def conversation_key(memory: Memory) -> str | None:
     return f"{memory.space.key}|{conversation_id}" if conversation_id else None
 
 
-def with_built_context(memory: Memory, chain: Chain, turns: dict[str, Memory], *, word_limit: int) -> Memory:
+def with_built_context(
+    memory: Memory, chain: Chain, turns: dict[str, Memory], *, word_limit: int
+) -> Memory:
     """The memory with the context that its neighbours give: the turn before, the next, the one before that."""
     steps = (-1, 1, -2)
-    neighbours = [turns[key] for step in steps if (key := chain.at(memory.key, step)) and key in turns]
+    neighbours = [
+        turns[key] for step in steps if (key := chain.at(memory.key, step)) and key in turns
+    ]
     context = built_context(memory, neighbours, word_limit=word_limit)
     return memory if context == memory.context else replace(memory, context=context)
 

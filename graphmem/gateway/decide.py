@@ -1,4 +1,7 @@
-"""decide: what each write becomes. Pure: the same state, items, policy and time give the same decision."""
+"""decide: what each write becomes.
+
+Pure: the same state, items, policy and time give the same decision.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -56,7 +59,11 @@ class Item:
     @property
     def references(self) -> tuple[tuple[str, str], ...]:
         """The uids that the request names, each with its field path."""
-        named = [(f"{name}.{i}", uid) for name in _EDGE_FIELDS for i, uid in enumerate(getattr(self.request, name))]
+        named = [
+            (f"{name}.{i}", uid)
+            for name in _EDGE_FIELDS
+            for i, uid in enumerate(getattr(self.request, name))
+        ]
         return (*named, *([("after", self.request.after)] if self.request.after else []))
 
 
@@ -90,11 +97,17 @@ def selection_for(items: Iterable[Item], edges: Sequence[EdgeRequest] = ()) -> S
 
 
 def decide(
-    state: GraphState, items: Sequence[Item], edges: Sequence[EdgeRequest] = (), *, policy: Policy, now: datetime
+    state: GraphState,
+    items: Sequence[Item],
+    edges: Sequence[EdgeRequest] = (),
+    *,
+    policy: Policy,
+    now: datetime,
 ) -> Decision:
     """Decide every item in order, each on the state that the ones before it leave, then the edges among them.
 
-    Edges of items whose sources are all known were drawn when those came first (002, Storage Contract).
+    Edges of items whose sources are all known were drawn when those came first (002, Storage
+    Contract).
 
     Raises:
         InvalidInput, Conflict: an edge cannot be drawn; items never raise, they are refused.
@@ -119,14 +132,20 @@ def _decide_item(draft: Draft, item: Item, policy: Policy) -> WriteResult:
 
 def _has_known_source(draft: Draft, item: Item) -> bool:
     key = item.request.source.key
-    return bool(key) and not item.is_correction and source_claim(item.space, key or "") in draft.claims
+    return (
+        bool(key) and not item.is_correction and source_claim(item.space, key or "") in draft.claims
+    )
 
 
 def _accepted(draft: Draft, item: Item, policy: Policy) -> WriteResult:
     request = item.request
     source = source_claim(item.space, request.source.key) if request.source.key else None
     if source and _has_known_source(draft, item):
-        return WriteResult(index=item.index, outcome=Outcome.UNCHANGED, memory=draft.memories.get(draft.claims[source]))
+        return WriteResult(
+            index=item.index,
+            outcome=Outcome.UNCHANGED,
+            memory=draft.memories.get(draft.claims[source]),
+        )
     outcome, memory = _apply(draft, item, policy)
     if "status" in request.given and memory.status is not request.status:
         memory = draft.set_status(memory, request.status, _IMPORTED)
@@ -144,11 +163,14 @@ def _apply(draft: Draft, item: Item, policy: Policy) -> tuple[Outcome, Memory]:
         return _revise(draft, item, _expected(item, existing), policy)
     if existing:
         return _revise(draft, item, existing, policy)
-    if request.logical_key and (existing := draft.claimed(logical_claim(item.space, request.logical_key))):
+    if request.logical_key and (
+        existing := draft.claimed(logical_claim(item.space, request.logical_key))
+    ):
         return _same_key(draft, item, existing, policy)
     if not request.uid and request.dedupe is Dedupe.CONTENT:
         existing = draft.claimed(item.content_claim)
-        # the same words under another logical key are another claim: "yes" to mail is not "yes" to calls
+        # the same words under another logical key are another claim: "yes" to mail is not "yes" to
+        # calls
         if existing and request.logical_key in {None, existing.logical_key or request.logical_key}:
             return _reinforce(draft, item, existing, policy)
     return Outcome.CREATED, _create(draft, item, policy)
@@ -186,7 +208,9 @@ def _same_key(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tup
     return Outcome.SUPERSEDED, memory
 
 
-def _create(draft: Draft, item: Item, policy: Policy, *, instead_of: Memory | None = None) -> Memory:
+def _create(
+    draft: Draft, item: Item, policy: Policy, *, instead_of: Memory | None = None
+) -> Memory:
     request = item.request
     kept = {name: getattr(request, name) for name in _KEPT_FIELDS}
     memory = Memory(
@@ -203,9 +227,12 @@ def _create(draft: Draft, item: Item, policy: Policy, *, instead_of: Memory | No
         status_at=None if request.status is Status.ACTIVE else draft.now,
         embedded=item.has_vectors,
         claims_content=_claims_content(request),
-        **kept | {"expires_at": request.expires_at or _doubtful_until(request, draft.now, policy.write)},
+        **kept
+        | {"expires_at": request.expires_at or _doubtful_until(request, draft.now, policy.write)},
     )
-    draft.create(memory, behind=item.key_of(request.after) if request.after else None, instead_of=instead_of)
+    draft.create(
+        memory, behind=item.key_of(request.after) if request.after else None, instead_of=instead_of
+    )
     draft.vectors_of[memory.key] = item.index
     return memory
 
@@ -220,15 +247,21 @@ def _doubtful_until(request: WriteRequest, now: datetime, policy: WritePolicy) -
 def _was_doubtful(memory: Memory, policy: WritePolicy) -> bool:
     """Whether a memory expires only because it was hardly believed; said again, it is confirmed."""
     ends = memory.created_at + timedelta(days=policy.speculative_days)
-    return memory.confidence < policy.speculative_confidence and epoch_ms(memory.expires_at) == epoch_ms(ends)
+    return memory.confidence < policy.speculative_confidence and epoch_ms(
+        memory.expires_at
+    ) == epoch_ms(ends)
 
 
-def _reinforce(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tuple[Outcome, Memory]:
+def _reinforce(
+    draft: Draft, item: Item, existing: Memory, policy: Policy
+) -> tuple[Outcome, Memory]:
     request = item.request
     memory = replace(
         existing,
         mention_count=existing.mention_count + 1,
-        importance=max(existing.importance, request.importance if "importance" in request.given else 0),
+        importance=max(
+            existing.importance, request.importance if "importance" in request.given else 0
+        ),
         entities=_united(draft, item, existing.entities, policy),
         logical_key=existing.logical_key or request.logical_key,
         expires_at=None if _was_doubtful(existing, policy.write) else existing.expires_at,
@@ -244,8 +277,14 @@ def _reinforce(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tu
 def _revise(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tuple[Outcome, Memory]:
     """Replace what the request speaks of; a change that changes nothing writes nothing."""
     memory = replace(existing, **_changes(draft, item, existing, policy))
-    if _was_doubtful(existing, policy.write) and memory.confidence >= policy.write.speculative_confidence:
-        memory = replace(memory, expires_at=item.request.expires_at if "expires_at" in item.request.given else None)
+    if (
+        _was_doubtful(existing, policy.write)
+        and memory.confidence >= policy.write.speculative_confidence
+    ):
+        memory = replace(
+            memory,
+            expires_at=item.request.expires_at if "expires_at" in item.request.given else None,
+        )
     _check_interval(memory)
     is_stale = not (existing.is_current(draft.now) or item.is_correction or _keeps_status(item))
     if memory == existing and not is_stale:
@@ -268,7 +307,9 @@ def _revise(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tuple
         draft.vectors_of[memory.key] = item.index
         draft.mark_neighbours(memory)
     if memory.source.conversation_id and not existing.source.conversation_id:
-        draft.join_conversation(memory, item.key_of(item.request.after) if item.request.after else None)
+        draft.join_conversation(
+            memory, item.key_of(item.request.after) if item.request.after else None
+        )
     return Outcome.REVISED, memory
 
 
@@ -279,7 +320,9 @@ def _changes(draft: Draft, item: Item, existing: Memory, policy: Policy) -> dict
         InvalidInput: it would move a turn to another conversation.
     """
     request = item.request
-    changes: dict[str, Any] = {name: getattr(request, name) for name in _KEPT_FIELDS if name in request.given}
+    changes: dict[str, Any] = {
+        name: getattr(request, name) for name in _KEPT_FIELDS if name in request.given
+    }
     if "entities" in request.given and (item.is_correction or _adds_entities(request, existing)):
         changes["entities"] = _united(draft, item, (), policy)
     if "content" in request.given and request.content != existing.content:
@@ -288,14 +331,21 @@ def _changes(draft: Draft, item: Item, existing: Memory, policy: Policy) -> dict
     if request.summary:
         changes["summary"] = request.summary
     elif "summary" in request.given:
-        changes["summary"] = shorten(changes.get("content", existing.content), policy.write.summary_max_chars)
+        changes["summary"] = shorten(
+            changes.get("content", existing.content), policy.write.summary_max_chars
+        )
     if "context" in changes:
         changes["context_built"] = False
-    old, new = existing.source.conversation_id, changes.get("source", existing.source).conversation_id
+    old, new = (
+        existing.source.conversation_id,
+        changes.get("source", existing.source).conversation_id,
+    )
     if old and new is None:
         changes["source"] = replace(changes["source"], conversation_id=old)
     elif old and old != new:
-        raise InvalidInput({"source.conversation_id": ["This memory is a turn of another conversation."]})
+        raise InvalidInput(
+            {"source.conversation_id": ["This memory is a turn of another conversation."]}
+        )
     if new and not old and existing.context is None and "context" not in changes:
         changes["context_built"] = True
     return changes
@@ -327,7 +377,9 @@ def _current_again(memory: Memory, draft: Draft) -> Memory:
     if memory.is_current(draft.now):
         return memory
     expires_at = None if memory.has_expired(draft.now) else memory.expires_at
-    return replace(memory, status=Status.ACTIVE, status_reason=None, status_at=draft.now, expires_at=expires_at)
+    return replace(
+        memory, status=Status.ACTIVE, status_reason=None, status_at=draft.now, expires_at=expires_at
+    )
 
 
 def _connect(draft: Draft, item: Item, memory: Memory) -> bool:
@@ -378,7 +430,9 @@ def _claims_content(request: WriteRequest) -> bool:
     return request.dedupe is Dedupe.CONTENT and not request.uid
 
 
-def _united(draft: Draft, item: Item, known: Sequence[EntityRef], policy: Policy) -> tuple[EntityRef, ...]:
+def _united(
+    draft: Draft, item: Item, known: Sequence[EntityRef], policy: Policy
+) -> tuple[EntityRef, ...]:
     """The entities of a memory with those of a request; a merged one is what it became."""
     owner = item.space.without_persona.key
     refs = {ref.key: ref for ref in known}

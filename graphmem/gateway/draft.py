@@ -17,7 +17,10 @@ _CONTEXT_STEPS = (-1, 0, 1, 2)  # the turns whose context speaks of a turn
 
 @dataclass(kw_only=True)
 class Draft:
-    """The selected part of the graph as it changes. Earlier versions and ended claims are noted on the way."""
+    """The selected part of the graph as it changes.
+
+    Earlier versions and ended claims are noted on the way.
+    """
 
     before: GraphState
     now: datetime
@@ -26,7 +29,9 @@ class Draft:
     chain: Chain = field(init=False)
     created: set[str] = field(default_factory=set)
     changed: set[str] = field(default_factory=set)
-    rewritten: set[str] = field(default_factory=set)  # those of them of which more changed than a count
+    rewritten: set[str] = field(
+        default_factory=set
+    )  # those of them of which more changed than a count
     revisions: list[Revision] = field(default_factory=list)
     edges: dict[EdgeKey, tuple[Memory, Edge]] = field(default_factory=dict)
     removed_edges: list[EdgeKey] = field(default_factory=list)
@@ -45,7 +50,9 @@ class Draft:
             last=dict(self.before.last_turns),
         )
 
-    def create(self, memory: Memory, *, behind: str | None = None, instead_of: Memory | None = None) -> None:
+    def create(
+        self, memory: Memory, *, behind: str | None = None, instead_of: Memory | None = None
+    ) -> None:
         """Add a memory: its claims where they are free, its place in its conversation."""
         self.created.add(memory.key)
         self.memories[memory.key] = memory
@@ -80,7 +87,10 @@ class Draft:
         return changed
 
     def claimed(self, claim: str) -> Memory | None:
-        """The current memory behind a content or logical claim; one that is not active claims nothing."""
+        """The current memory behind a content or logical claim.
+
+        One that is not active claims nothing.
+        """
         memory = self.memories.get(self.claims.get(claim, ""))
         if memory and not memory.is_current(self.now):
             self.released.add(memory.key)
@@ -88,10 +98,17 @@ class Draft:
         return memory
 
     def release(self, memory: Memory) -> None:
-        """End the content and logical claims of a memory, also those of this decision; its sources stay known."""
+        """End the content and logical claims of a memory, also those of this decision.
+
+        Its sources stay known.
+        """
         self.released.add(memory.key)
         kept = source_claim(memory.space, "")
-        for claim in [claim for claim, key in self.claims.items() if key == memory.key and not claim.startswith(kept)]:
+        for claim in [
+            claim
+            for claim, key in self.claims.items()
+            if key == memory.key and not claim.startswith(kept)
+        ]:
             del self.claims[claim]
             self.new_claims.pop(claim, None)
 
@@ -103,7 +120,11 @@ class Draft:
         """Take the content and logical claims of a memory that are free, or held by that other one or itself."""
         for claim in own_claims(memory):
             holder = self.claimed(claim)
-            if holder is None or holder.key == memory.key or (also_from and holder.key == also_from.key):
+            if (
+                holder is None
+                or holder.key == memory.key
+                or (also_from and holder.key == also_from.key)
+            ):
                 self.claim(claim, memory)
 
     def join_conversation(self, memory: Memory, behind: str | None) -> None:
@@ -118,18 +139,25 @@ class Draft:
             self.stale_contexts |= {key for key in around if key}
 
     def supersede(self, memory: Memory, other: Memory) -> bool:
-        """Let a memory take the place of another, whose interval it ends; says whether the other was current.
+        """Let a memory take the place of another, whose interval it ends.
 
-        A value that changes begins when the new one says so: at its valid_from, else when it happened, else now.
+        Says whether the other was current.
+
+        A value that changes begins when the new one says so: at its valid_from, else when it
+        happened, else now.
         """
         memory = self.memories[memory.key]
         self.draw(memory, EdgeType.UPDATES, other)
         if other.status in {Status.SUPERSEDED, Status.RETRACTED}:
             return False
         began = memory.began
-        if memory.valid_from is None and (memory.valid_until is None or memory.valid_until >= began):
+        if memory.valid_from is None and (
+            memory.valid_until is None or memory.valid_until >= began
+        ):
             self._begin(memory, began)
-        if (other.valid_until is None or other.valid_until > began) and (other.valid_from or began) <= began:
+        if (other.valid_until is None or other.valid_until > began) and (
+            other.valid_from or began
+        ) <= began:
             other = replace(other, valid_until=began)
         self.set_status(other, Status.SUPERSEDED, "update")
         return True
@@ -138,7 +166,9 @@ class Draft:
         if memory.key in self.created:
             self.memories[memory.key] = replace(memory, valid_from=began)
         else:
-            self.put(replace(memory, valid_from=began, updated_at=self.now, version=memory.version + 1))
+            self.put(
+                replace(memory, valid_from=began, updated_at=self.now, version=memory.version + 1)
+            )
 
     def draw(
         self,
@@ -173,11 +203,15 @@ class Draft:
         for key in sorted(self.stale_contexts):
             memory = self.memories.get(key)
             if memory and memory.context_built:
-                rebuilt = with_built_context(memory, self.chain, self.memories, word_limit=word_limit)
+                rebuilt = with_built_context(
+                    memory, self.chain, self.memories, word_limit=word_limit
+                )
                 if rebuilt is not memory:
                     self.put(rebuilt)
 
-    def decision(self, results: Sequence[WriteResult] = (), events: Iterable[Mapping[str, object]] = ()) -> Decision:
+    def decision(
+        self, results: Sequence[WriteResult] = (), events: Iterable[Mapping[str, object]] = ()
+    ) -> Decision:
         """The decision that leads from the state before to this draft."""
         links = set(self.chain.before.items())
         known = set(self.before.previous_turns.items())
@@ -198,7 +232,9 @@ class Draft:
                 for conversation, turn in self.chain.last.items()
                 if self.before.last_turns.get(conversation) != turn
             },
-            mentioning=frozenset(key for key in self.created | self.changed if self._mentions_changed(key)),
+            mentioning=frozenset(
+                key for key in self.created | self.changed if self._mentions_changed(key)
+            ),
             vectors_of=self.vectors_of,
             events=tuple(events),
         )

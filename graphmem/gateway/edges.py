@@ -83,7 +83,9 @@ def decide_edge(state: GraphState, request: EdgeRequest, *, now: datetime) -> De
 
 
 def draw_requested(draft: Draft, request: EdgeRequest, *, path: str = "") -> Edge:
-    """Draw an edge in a draft; ``path`` is where the request stands in a longer one, such as ``edges.3.``.
+    """Draw an edge in a draft.
+
+    ``path`` is where the request stands in a longer one, such as ``edges.3.``.
 
     Raises:
         InvalidInput: an end is not there, or both are the same.

@@ -1,4 +1,7 @@
-"""Entities: two names of one thing are merged, one name of two things is split; both can be undone exactly."""
+"""Entities: two names of one thing are merged, one name of two things is split.
+
+Both can be undone exactly.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,13 +37,18 @@ _NAME_MAX_CHARS = WritePolicy().name_max_chars
 
 @dataclass(frozen=True, kw_only=True)
 class EntityKeeper:
-    """Changes entities for curators. An entity belongs to the space of an owner and all its personas."""
+    """Changes entities for curators.
+
+    An entity belongs to the space of an owner and all its personas.
+    """
 
     connection: Connection
     clock: Clock
     ids: IdSource
 
-    def merge(self, space: Space, key: str, into: str, *, caller: Caller, reason: str | None = None) -> EntityChange:
+    def merge(
+        self, space: Space, key: str, into: str, *, caller: Caller, reason: str | None = None
+    ) -> EntityChange:
         """Let one entity stand for another too: all its mentions move, and it becomes an alias.
 
         Raises:
@@ -99,10 +107,20 @@ class EntityKeeper:
             one = _standing(lock_entities(transaction, owner, [key]), key)
             is_new = create_entity(transaction, owner, into, now=self.clock.now())
             other = _standing(lock_entities(transaction, owner, [into.key]), into.key)
-            change = replace(self._change(ChangeKind.SPLIT, owner, one, other, caller), into_is_new=is_new)
-            moved, sample = move_mentions(transaction, change, [memory_key(space, uid) for uid in uids])
+            change = replace(
+                self._change(ChangeKind.SPLIT, owner, one, other, caller), into_is_new=is_new
+            )
+            moved, sample = move_mentions(
+                transaction, change, [memory_key(space, uid) for uid in uids]
+            )
             if moved != len(uids):
-                raise InvalidInput({"memories": ["Each must be the uid of a memory of this space that mentions it."]})
+                raise InvalidInput(
+                    {
+                        "memories": [
+                            "Each must be the uid of a memory of this space that mentions it."
+                        ]
+                    }
+                )
             evidence = _evidence(one, other, shared=0, sample=sample, reason=reason)
             change = replace(change, moved=moved, evidence=evidence)
             save_change(transaction, change, aliases=None)
@@ -126,7 +144,9 @@ class EntityKeeper:
             if change.undone_at:
                 message = "This change was undone before."
                 raise Conflict(message)
-            lock_entities(transaction, space_from_key(change.space), [change.from_key, change.into_key])
+            lock_entities(
+                transaction, space_from_key(change.space), [change.from_key, change.into_key]
+            )
             if later := later_changes(transaction, change):
                 message = f"Later changes build on this one; undo them first: {', '.join(later)}."
                 raise Conflict(message)
@@ -151,7 +171,9 @@ class EntityKeeper:
             aliases_before=other.aliases,
         )
 
-    def _traced(self, transaction: Transaction, change: EntityChange, caller: Caller, outcome: str) -> EntityChange:
+    def _traced(
+        self, transaction: Transaction, change: EntityChange, caller: Caller, outcome: str
+    ) -> EntityChange:
         event = {
             "outcome": outcome,
             "change": change.uid,
@@ -202,7 +224,13 @@ def _curated(space: Space, caller: Caller) -> Space:
 
 def _key(text: str, field: str = "key") -> str:
     if not is_storable(text) or len(text) > _NAME_MAX_CHARS:
-        raise InvalidInput({field: [f"Must be at most {_NAME_MAX_CHARS} characters without NUL or lone surrogates."]})
+        raise InvalidInput(
+            {
+                field: [
+                    f"Must be at most {_NAME_MAX_CHARS} characters without NUL or lone surrogates."
+                ]
+            }
+        )
     try:
         return entity_key(text)
     except ValueError as error:

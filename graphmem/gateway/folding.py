@@ -24,7 +24,12 @@ def unfold_selection(folded: Memory, members: Sequence[Memory]) -> Selection:
 
 
 def decide_unfold(
-    state: GraphState, folded_key: str, members: Sequence[str], now: datetime, *, expected_version: int | None = None
+    state: GraphState,
+    folded_key: str,
+    members: Sequence[str],
+    now: datetime,
+    *,
+    expected_version: int | None = None,
 ) -> Decision:
     """Make the members of a fold active again, as they were, and archive the folded memory.
 
@@ -46,7 +51,14 @@ def decide_unfold(
     restored = [
         draft.set_status(memory, Status.ACTIVE, None).uid
         for memory in (state.memories[key] for key in sorted(members) if key in state.memories)
-        if memory.status is Status.ARCHIVED and memory.status_reason == FOLD and not memory.has_expired(now)
+        if memory.status is Status.ARCHIVED
+        and memory.status_reason == FOLD
+        and not memory.has_expired(now)
     ]
-    event: dict[str, object] = {"uid": changed.uid, "outcome": "unfolded", "reason": UNFOLD, "restored": restored}
+    event: dict[str, object] = {
+        "uid": changed.uid,
+        "outcome": "unfolded",
+        "reason": UNFOLD,
+        "restored": restored,
+    }
     return draft.decision([WriteResult(index=0, outcome=Outcome.REVISED, memory=changed)], [event])

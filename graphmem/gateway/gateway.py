@@ -9,7 +9,14 @@ from graphmem.errors import Conflict, Forbidden, GraphmemError, InvalidInput, Po
 from graphmem.gateway.answers import answer_text, is_stored, memory_keys, report_from
 from graphmem.gateway.combining import Combiner
 from graphmem.gateway.decide import decide, selection_for
-from graphmem.gateway.edges import DrawnEdge, EdgeRequest, decide_edge, decide_removal, edge_problems, edge_selection
+from graphmem.gateway.edges import (
+    DrawnEdge,
+    EdgeRequest,
+    decide_edge,
+    decide_removal,
+    edge_problems,
+    edge_selection,
+)
 from graphmem.gateway.folding import decide_unfold, unfold_selection
 from graphmem.gateway.indexing import index_entry
 from graphmem.gateway.preparation import Preparation, Prepared
@@ -23,7 +30,14 @@ from graphmem.model.policy import Policy
 from graphmem.model.space import Space
 from graphmem.model.state import Decision, EdgeKey, GraphState, Selection
 from graphmem.model.trace import TraceKind, TraceRecord
-from graphmem.model.writing import ROLLED_BACK, IdempotencyKey, Outcome, WriteReport, WriteRequest, WriteResult
+from graphmem.model.writing import (
+    ROLLED_BACK,
+    IdempotencyKey,
+    Outcome,
+    WriteReport,
+    WriteRequest,
+    WriteResult,
+)
 from graphmem.ports import Clock, Embedder, IdSource, Vector
 from graphmem.store.connection import Connection, Transaction
 from graphmem.store.edges import Edges
@@ -110,15 +124,18 @@ class Gateway:
         with_vectors: bool = True,
         idempotency: IdempotencyKey | None = None,
     ) -> WriteReport:
-        """Write memories; one result per request, in order, and a bad one never takes others with it.
+        """Write memories.
 
-        An error in place of a request is answered as it is. With ``atomic`` all are stored or none, and so it is
-        with ``edges`` among them and what is there. Without ``with_vectors`` a job makes the vectors later.
+        One result per request, in order, and a bad one never takes others with it.
+
+        An error in place of a request is answered as it is. With ``atomic`` all are stored or none,
+        and so it is with ``edges`` among them and what is there. Without ``with_vectors`` a job
+        makes the vectors later.
 
         Raises:
-            Conflict: the idempotency key belongs to another request; an edge's uid is that of another edge.
-            InvalidInput, Forbidden: an edge cannot be drawn.
-            StoreUnavailable: the database does not answer; nothing was stored.
+            Conflict: the idempotency key belongs to another request; an edge's uid is that of
+            another edge. InvalidInput, Forbidden: an edge cannot be drawn. StoreUnavailable: the
+            database does not answer; nothing was stored.
         """
         prepared = self._preparation.check(requests, caller)
         atomic = atomic or bool(edges)
@@ -134,7 +151,11 @@ class Gateway:
         self, requests: Sequence[WriteRequest], edges: Sequence[EdgeRequest] = (), *, caller: Caller
     ) -> tuple[GraphmemError, ...]:
         """What a write would refuse before it looks at what is there: rights, values, screening, uids of edges."""
-        refused = [result.error for result in self._preparation.check(requests, caller).refused if result.error]
+        refused = [
+            result.error
+            for result in self._preparation.check(requests, caller).refused
+            if result.error
+        ]
         try:
             self._check_edges(edges, caller)
         except (Conflict, Forbidden, InvalidInput) as error:
@@ -144,7 +165,9 @@ class Gateway:
     def correct(
         self, request: WriteRequest, *, caller: Caller, expected_version: int | None = None
     ) -> tuple[WriteResult, str]:
-        """Change exactly the given fields of the memory that the request's uid names; and the trace of it.
+        """Change exactly the given fields of the memory that the request's uid names.
+
+        And the trace of it.
 
         The request repeats the present content, actor and source where it does not change them.
 
@@ -174,10 +197,15 @@ class Gateway:
         """Store what was prepared; a few items share a transaction with those of other callers."""
         if not atomic and idempotency is None and len(prepared.items) <= _COMBINED_ITEMS_MAX:
             return self._combiner.submit((prepared, caller))
-        return self._store_alone(prepared, caller, atomic=atomic, edges=edges, idempotency=idempotency)
+        return self._store_alone(
+            prepared, caller, atomic=atomic, edges=edges, idempotency=idempotency
+        )
 
     def _store_together(self, jobs: Sequence[tuple[Prepared, Caller]]) -> list[WriteReport]:
-        """Decide and apply what several callers sent, in one transaction; each gets its own report and trace."""
+        """Decide and apply what several callers sent, in one transaction.
+
+        Each gets its own report and trace.
+        """
         now = self._clock.now()
         starts = [*accumulate((len(prepared.items) for prepared, _ in jobs), initial=0)]
         items = [
@@ -203,8 +231,13 @@ class Gateway:
             reports = []
             for (prepared, _), start, trace_id in zip(jobs, starts, trace_ids, strict=False):
                 own = decision.results[start : start + len(prepared.items)]
-                stored = [replace(result, index=item.index) for result, item in zip(own, prepared.items, strict=True)]
-                results = tuple(sorted((*stored, *prepared.refused), key=lambda result: result.index))
+                stored = [
+                    replace(result, index=item.index)
+                    for result, item in zip(own, prepared.items, strict=True)
+                ]
+                results = tuple(
+                    sorted((*stored, *prepared.refused), key=lambda result: result.index)
+                )
                 reports.append(WriteReport(results=results, trace_id=trace_id))
             save_traces(
                 transaction,
@@ -239,7 +272,9 @@ class Gateway:
                 prepared.vectors,
                 atomic=atomic,
             )
-            results = tuple(sorted((*decision.results, *prepared.refused), key=lambda result: result.index))
+            results = tuple(
+                sorted((*decision.results, *prepared.refused), key=lambda result: result.index)
+            )
             report = WriteReport(results=results, trace_id=trace_id)
             save_trace(transaction, write_trace(trace_id, now, caller, prepared, results))
             if idempotency and is_stored(results):
@@ -249,7 +284,9 @@ class Gateway:
         try:
             return self._connection.write(work)
         except _UndoError as undo:
-            return self._refused(prepared, [result for result in undo.results if result.error], caller)
+            return self._refused(
+                prepared, [result for result in undo.results if result.error], caller
+            )
 
     def change_status(
         self,
@@ -300,7 +337,11 @@ class Gateway:
         decision, trace_id = self._change(
             unfold_selection(folded, members),
             lambda state: decide_unfold(
-                state, folded.key, [member.key for member in members], now, expected_version=expected_version
+                state,
+                folded.key,
+                [member.key for member in members],
+                now,
+                expected_version=expected_version,
             ),
             kind=TraceKind.STATUS,
             space=folded.space,
@@ -337,7 +378,11 @@ class Gateway:
         """
         self._authorise(caller, space)
         now = self._clock.now()
-        place = (memory_key(space, edge.from_uid), EdgeType(edge.type), memory_key(space, edge.to_uid))
+        place = (
+            memory_key(space, edge.from_uid),
+            EdgeType(edge.type),
+            memory_key(space, edge.to_uid),
+        )
         _, trace_id = self._change(
             Selection(memories=frozenset({place[0], place[2]}), edges=frozenset({place})),
             lambda state: decide_removal(state, place, now=now),
@@ -347,7 +392,9 @@ class Gateway:
         )
         return trace_id
 
-    def _check_edges(self, requests: Sequence[EdgeRequest], caller: Caller, *, are_many: bool = True) -> None:
+    def _check_edges(
+        self, requests: Sequence[EdgeRequest], caller: Caller, *, are_many: bool = True
+    ) -> None:
         """Refuse edges in spaces that the key may not write in, and uids that another edge of the space has."""
         for space in sorted({request.space for request in requests}):
             self._authorise(caller, space)
@@ -359,9 +406,14 @@ class Gateway:
             raise InvalidInput(wrong)
         wanted: dict[tuple[Space, str], EdgeKey] = {}
         for request in requests:
-            if request.uid and wanted.setdefault((request.space, request.uid), request.place) != request.place:
+            if (
+                request.uid
+                and wanted.setdefault((request.space, request.uid), request.place) != request.place
+            ):
                 raise _taken(request.uid)
-        for space, edge in self._edges.by_uids(caller.tenant, sorted({uid for _, uid in wanted})) if wanted else ():
+        for space, edge in (
+            self._edges.by_uids(caller.tenant, sorted({uid for _, uid in wanted})) if wanted else ()
+        ):
             place = (memory_key(space, edge.from_uid), edge.type, memory_key(space, edge.to_uid))
             if wanted.get((space, edge.uid), place) != place:
                 raise _taken(edge.uid)
@@ -372,7 +424,13 @@ class Gateway:
         self._policies.check_enabled(space)
 
     def _change(
-        self, selection: Selection, decider: Decide, *, kind: TraceKind, space: Space, caller: Caller
+        self,
+        selection: Selection,
+        decider: Decide,
+        *,
+        kind: TraceKind,
+        space: Space,
+        caller: Caller,
     ) -> tuple[Decision, str]:
         """Change something of one space for a caller, atomically; and the trace of it."""
         trace_id, now = self._ids.new("trace"), self._clock.now()
@@ -402,9 +460,12 @@ class Gateway:
         run: Run,
         vectors: Mapping[int, Sequence[Vector]] | None = None,
     ) -> Decision:
-        """Let a job change what its decider decides, atomically, with a trace for each memory; and count it.
+        """Let a job change what its decider decides, atomically, with a trace for each memory.
 
-        A dry run decides on the same state and touches nothing. What jobs change, no turn's context speaks of.
+        And count it.
+
+        A dry run decides on the same state and touches nothing. What jobs change, no turn's context
+        speaks of.
         """
         selection = replace(selection, with_turns=False)
 
@@ -413,7 +474,9 @@ class Gateway:
                 raise _DryRunError(decider(read_state(transaction, selection)))
             decision = self._decide_and_apply(transaction, selection, decider, vectors or {})
             if decision.events:
-                save_traces(transaction, effect_traces(decision, run, ids=self._ids, now=self._clock.now()))
+                save_traces(
+                    transaction, effect_traces(decision, run, ids=self._ids, now=self._clock.now())
+                )
             return decision
 
         try:
@@ -436,7 +499,10 @@ class Gateway:
         if atomic and any(result.error for result in decision.results):
             raise _UndoError(decision.results)
         enrichment = Enrichment(
-            index_fields=self._index_fields, vectors=vectors, embedder=self._embedder.name, slot=self._slot.suffix
+            index_fields=self._index_fields,
+            vectors=vectors,
+            embedder=self._embedder.name,
+            slot=self._slot.suffix,
         )
         apply_decision(transaction, decision, enrichment, selection.claims)
         return decision
@@ -444,8 +510,13 @@ class Gateway:
     def _index_fields(self, memory: Memory) -> Mapping[str, str]:
         return asdict(index_entry(memory, self._policy.index))
 
-    def _refused(self, prepared: Prepared, refused: Sequence[WriteResult], caller: Caller) -> WriteReport:
-        """The report of a call that stored nothing. Refusals by policy leave a trace, malformed input does not."""
+    def _refused(
+        self, prepared: Prepared, refused: Sequence[WriteResult], caller: Caller
+    ) -> WriteReport:
+        """The report of a call that stored nothing.
+
+        Refusals by policy leave a trace, malformed input does not.
+        """
         rejected = {result.index: result for result in (*prepared.refused, *refused)}
         for item in prepared.items:
             rolled_back = WriteResult(index=item.index, outcome=Outcome.REFUSED, error=RolledBack())

@@ -9,7 +9,9 @@ from graphmem.model.tokens import memory_tokens
 from graphmem.text.analysis import analyse
 from graphmem.text.sentences import sentences
 
-_MONTHS = "January February March April May June July August September October November December".split()
+_MONTHS = (
+    "January February March April May June July August September October November December".split()
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,4 +44,6 @@ def index_entry(memory: Memory, policy: IndexPolicy) -> IndexEntry:
 def texts_to_embed(content: str, actor: str | None, policy: IndexPolicy) -> tuple[str, ...]:
     """The whole text, and each sentence where there is more than one; each behind its speaker."""
     prefix = f"{actor}: " if actor else ""
-    return tuple(prefix + text for text in (content, *sentences(content, limit=policy.sentences_max)))
+    return tuple(
+        prefix + text for text in (content, *sentences(content, limit=policy.sentences_max))
+    )

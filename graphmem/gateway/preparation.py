@@ -56,7 +56,11 @@ class Preparation:
     workspaces: Workspaces
 
     def check(
-        self, requests: Sequence[WriteRequest | GraphmemError], caller: Caller, *, are_corrections: bool = False
+        self,
+        requests: Sequence[WriteRequest | GraphmemError],
+        caller: Caller,
+        *,
+        are_corrections: bool = False,
     ) -> Prepared:
         """Authorise, validate, screen and normalise each request; an error stands for itself."""
         items: list[Item] = []
@@ -71,14 +75,20 @@ class Preparation:
         return Prepared(items=tuple(items), refused=tuple(refused), spaces=_keys(named, caller))
 
     def embed(self, prepared: Prepared) -> Prepared:
-        """Vectors for all items that bring none; without a model they are stored to be embedded later."""
+        """Vectors for all items that bring none.
+
+        Without a model they are stored to be embedded later.
+        """
         vectors: dict[int, Sequence[Vector]] = {
-            item.index: (item.request.embedding,) for item in prepared.items if item.request.embedding
+            item.index: (item.request.embedding,)
+            for item in prepared.items
+            if item.request.embedding
         }
         texts = {
             item.index: texts_to_embed(item.request.content, item.request.actor, self.policy.index)
             for item in prepared.items
-            if item.index not in vectors and (not item.is_correction or "content" in item.request.given)
+            if item.index not in vectors
+            and (not item.is_correction or "content" in item.request.given)
         }
         flat = [text for part in texts.values() for text in part]
         try:
@@ -128,14 +138,20 @@ class Preparation:
             canonical = path.resolve(strict=True)
         except (OSError, RuntimeError):
             return "Must exist (SourcePathCanonicalizeFailed)."
-        return None if canonical == path else "Must be in its canonical form (SourcePathMustBeCanonical)."
+        return (
+            None
+            if canonical == path
+            else "Must be in its canonical form (SourcePathMustBeCanonical)."
+        )
 
     def _wrong_vector(self, vector: Sequence[float] | None) -> dict[str, list[str]]:
         if vector is None:
             return {}
         if len(vector) != self.embedder.dimensions:
             return {
-                "embedding": [f"Must have {self.embedder.dimensions} numbers, has {len(vector)} (InvalidEmbedding)."]
+                "embedding": [
+                    f"Must have {self.embedder.dimensions} numbers, has {len(vector)} (InvalidEmbedding)."
+                ]
             }
         length = math.hypot(*vector)  # nan or infinite when a number is, 0 when all are
         return (
@@ -155,8 +171,12 @@ def _keys(names: Sequence[str], caller: Caller) -> tuple[str, ...]:
 
 
 def _normalised(request: WriteRequest, overrides: Mapping[str, str]) -> WriteRequest:
-    texts: dict[str, Any] = {name: normalise(text) for name in _TEXTS if (text := getattr(request, name)) is not None}
-    times: dict[str, Any] = {name: moment.astimezone(UTC) for name in _TIMES if (moment := getattr(request, name))}
+    texts: dict[str, Any] = {
+        name: normalise(text) for name in _TEXTS if (text := getattr(request, name)) is not None
+    }
+    times: dict[str, Any] = {
+        name: moment.astimezone(UTC) for name in _TIMES if (moment := getattr(request, name))
+    }
     refs = {entity_key(ref.key, overrides): ref for ref in request.entities}
     return replace(
         request,
@@ -165,7 +185,8 @@ def _normalised(request: WriteRequest, overrides: Mapping[str, str]) -> WriteReq
         expires_at=_to_milliseconds(request.expires_at),
         tags=tuple(dict.fromkeys(normalise(tag) for tag in request.tags)),
         entities=tuple(
-            EntityRef(key=key, label=normalise(ref.label) if ref.label else None) for key, ref in refs.items()
+            EntityRef(key=key, label=normalise(ref.label) if ref.label else None)
+            for key, ref in refs.items()
         ),
     )
 

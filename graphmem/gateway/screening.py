@@ -17,7 +17,8 @@ _SECRETS = re.compile(
     r"|(?<![A-Za-z0-9])sk-(?:[A-Za-z]+-)?[A-Za-z0-9_-]{20,}"  # model provider key
     r"|(?<![A-Za-z0-9])AIza[A-Za-z0-9_-]{35}"
     r"|(?<![A-Za-z0-9])gm_[A-Za-z0-9_-]{32,}"  # a key of this service
-    r"|(?<![A-Za-z0-9])eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"  # signed token
+    # signed token
+    r"|(?<![A-Za-z0-9])eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"
     r"|(?i:password|passwd|pwd|api[ _-]?key|secret[ _-]?key|access[ _-]?token)"
     r"(?i:\s+is)?\s*[:=]\s*[^\s'\"]{8,}"
 )
@@ -37,7 +38,10 @@ def refusal(request: WriteRequest, policy: WritePolicy) -> str | None:
 
 
 def text_refusal(texts: Sequence[str], policy: WritePolicy) -> str | None:
-    """The reason code why texts may not be stored, or None; also for texts that a model put into words."""
+    """The reason code why texts may not be stored, or None.
+
+    Also for texts that a model put into words.
+    """
     if policy.refuse_secrets and any(_SECRETS.search(text) for text in texts):
         return "screening_secret"
     if policy.refuse_injection and any(_INJECTION.search(text) for text in texts):
@@ -48,7 +52,11 @@ def text_refusal(texts: Sequence[str], policy: WritePolicy) -> str | None:
 def _texts(request: WriteRequest) -> Iterable[str]:
     if not request.given or "content" in request.given:  # a correction of something else repeats it
         yield request.content
-    yield from (text for text in (request.summary, request.context, request.actor, request.logical_key) if text)
+    yield from (
+        text
+        for text in (request.summary, request.context, request.actor, request.logical_key)
+        if text
+    )
     yield from request.tags
     yield from (ref.label for ref in request.entities if ref.label)
     yield from _leaves(request.metadata)

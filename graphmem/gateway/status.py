@@ -20,7 +20,9 @@ class StatusChange:
     status: Status
     reason: str | None
     expected_version: int | None = None
-    before: Memory | None = None  # what it last was while it was active; a restored memory is true as long as that
+    before: Memory | None = (
+        None  # what it last was while it was active; a restored memory is true as long as that
+    )
 
 
 def status_selection(memory: Memory) -> Selection:
@@ -41,20 +43,30 @@ def decide_status(state: GraphState, change: StatusChange, *, now: datetime) -> 
         raise NotFound
     check_version(memory, change.expected_version)
     draft = Draft(before=state, now=now)
-    if memory.status is change.status and not (change.status is Status.ACTIVE and memory.has_expired(now)):
+    if memory.status is change.status and not (
+        change.status is Status.ACTIVE and memory.has_expired(now)
+    ):
         return draft.decision([WriteResult(index=0, outcome=Outcome.UNCHANGED, memory=memory)])
     if change.status is Status.ACTIVE:
         memory = _open_again(memory, change.before, state, now)
     changed = draft.set_status(memory, change.status, change.reason)
-    event: dict[str, object] = {"uid": changed.uid, "outcome": change.status.value, "reason": change.reason}
+    event: dict[str, object] = {
+        "uid": changed.uid,
+        "outcome": change.status.value,
+        "reason": change.reason,
+    }
     return draft.decision([WriteResult(index=0, outcome=Outcome.REVISED, memory=changed)], [event])
 
 
 def _open_again(memory: Memory, before: Memory | None, state: GraphState, now: datetime) -> Memory:
     """A restored memory: without an expiry that has passed, and without the end that its successor gave it."""
-    updaters = [state.memories[key] for key in state.updaters.get(memory.key, ()) if key in state.memories]
+    updaters = [
+        state.memories[key] for key in state.updaters.get(memory.key, ()) if key in state.memories
+    ]
     if current := sorted(updater.uid for updater in updaters if updater.status is Status.ACTIVE):
-        message = f"The memory is superseded by {', '.join(current)}: retract or archive that first."
+        message = (
+            f"The memory is superseded by {', '.join(current)}: retract or archive that first."
+        )
         raise Conflict(message)
     was_superseded = memory.status is Status.SUPERSEDED and before is not None
     return replace(

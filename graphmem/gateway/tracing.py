@@ -31,10 +31,18 @@ def write_trace(
 
 def effect(memory: Memory, outcome: str, reason: str, **detail: object) -> Mapping[str, object]:
     """What a job did to one memory and why, by a stable code."""
-    return {"space": memory.space.key, "uid": memory.uid, "outcome": outcome, "reason": reason, **detail}
+    return {
+        "space": memory.space.key,
+        "uid": memory.uid,
+        "outcome": outcome,
+        "reason": reason,
+        **detail,
+    }
 
 
-def effect_traces(decision: Decision, run: Run, *, ids: IdSource, now: datetime) -> list[TraceRecord]:
+def effect_traces(
+    decision: Decision, run: Run, *, ids: IdSource, now: datetime
+) -> list[TraceRecord]:
     """One trace for each memory that a job changed."""
     return [
         job_trace(

@@ -179,7 +179,14 @@ def _check_source(source: Source | None, policy: WritePolicy, report: Report) ->
 
 
 def _check_interval(fields: Mapping[str, Any], report: Report) -> None:
-    for name in ("occurred_at", "valid_from", "valid_until", "expires_at", "created_at", "updated_at"):
+    for name in (
+        "occurred_at",
+        "valid_from",
+        "valid_until",
+        "expires_at",
+        "created_at",
+        "updated_at",
+    ):
         moment = fields.get(name)
         if isinstance(moment, datetime) and moment.tzinfo is None:
             report(name, "Must have a zone.")

@@ -54,14 +54,22 @@ class Context:
         """``repository`` where the store did not answer, ``recall`` where something else went wrong."""
         if self.failure is None:
             return None
-        return "repository" if isinstance(self.failure, StoreUnavailable | ValueDamaged) else "recall"
+        return (
+            "repository" if isinstance(self.failure, StoreUnavailable | ValueDamaged) else "recall"
+        )
 
 
 class ContextMaker:
     """Makes contexts."""
 
     def __init__(
-        self, gateway: Gateway, recall: Recall, bulletins: BulletinMaker, *, workspaces: Workspaces, clock: Clock
+        self,
+        gateway: Gateway,
+        recall: Recall,
+        bulletins: BulletinMaker,
+        *,
+        workspaces: Workspaces,
+        clock: Clock,
     ) -> None:
         self._gateway = gateway
         self._recall = recall
@@ -79,7 +87,9 @@ class ContextMaker:
         caller: Caller,
         conversation_id: str | None = None,
     ) -> Context:
-        """Write a message down where it belongs to a conversation, then recall for it. It never fails for the store.
+        """Write a message down where it belongs to a conversation, then recall for it.
+
+        It never fails for the store.
 
         Raises:
             Forbidden: the key may not write in the space.
@@ -87,7 +97,11 @@ class ContextMaker:
         if not caller.may(Role.WRITER, space):
             raise Forbidden
         written, problem = self._write(space, message_id, conversation_id, content, caller)
-        own = [written.memory.uid] if written and written.memory and _is_of(written.memory, message_id) else []
+        own = (
+            [written.memory.uid]
+            if written and written.memory and _is_of(written.memory, message_id)
+            else []
+        )
         query = content[:QUERY_MAX_CHARS]
         if purpose is Purpose.DIAGNOSTICS:
             context = self._evidence(space, message_id, query, own, caller)
@@ -104,12 +118,19 @@ class ContextMaker:
         return replace(context, written=written, write_error=problem)
 
     def _write(
-        self, space: Space, message_id: str, conversation_id: str | None, content: str, caller: Caller
+        self,
+        space: Space,
+        message_id: str,
+        conversation_id: str | None,
+        content: str,
+        caller: Caller,
     ) -> tuple[WriteResult | None, GraphmemError | None]:
         """Write a message down; one that could not be is said, and does not hold up its answer."""
         if conversation_id is None:
             return None, None
-        request = transcript(space.name, message_id=message_id, conversation_id=conversation_id, content=content)
+        request = transcript(
+            space.name, message_id=message_id, conversation_id=conversation_id, content=content
+        )
         if request is None:
             return None, None
         if caller.is_remembered:
@@ -122,9 +143,16 @@ class ContextMaker:
             return None, error
         return result, result.error
 
-    def _evidence(self, space: Space, message_id: str, query: str, own: Sequence[str], caller: Caller) -> Context:
-        """The best memories by words alone; what was given, or why nothing was, is kept as a file."""
-        request = RecallRequest(spaces=(space.name,), query=query, limit=EVIDENCE_MAX + len(own), text_only=True)
+    def _evidence(
+        self, space: Space, message_id: str, query: str, own: Sequence[str], caller: Caller
+    ) -> Context:
+        """The best memories by words alone.
+
+        What was given, or why nothing was, is kept as a file.
+        """
+        request = RecallRequest(
+            spaces=(space.name,), query=query, limit=EVIDENCE_MAX + len(own), text_only=True
+        )
         items: list[RecallItem] = []
         mode, failure = Mode.NONE, None
         try:
@@ -165,7 +193,10 @@ def artefact(context: Context, query: str) -> dict[str, object]:
     if context.failure:
         error = {"code": context.failure.code, "message": context.failure.message}
         return found | {"failureKind": context.failure_kind, "error": error}
-    return found | {"mode": context.snapshot.mode, "evidence": [cited(item) for item in context.evidence]}
+    return found | {
+        "mode": context.snapshot.mode,
+        "evidence": [cited(item) for item in context.evidence],
+    }
 
 
 def cited(item: RecallItem) -> Mapping[str, object]:

@@ -1,4 +1,7 @@
-"""File checks: what keeps a dropped file out before it is read, in the order of 002 (Ingestion). Pure."""
+"""File checks: what keeps a dropped file out before it is read, in the order of 002 (Ingestion).
+
+Pure.
+"""
 
 import hashlib
 import os
@@ -27,7 +30,9 @@ def check_file(name: str, size: int, config: MemoryConfig) -> None:
         message = f"The file has {size:,} bytes, at most {limit:,} are taken (memory.ingest.max_file_size_mb)."
         raise RejectedError(RejectionCode.FILE_TOO_LARGE, message)
     if PurePath(name).suffix.lower() not in {*TEXT_ENDINGS, JSON_ENDING}:
-        raise RejectedError(RejectionCode.UNSUPPORTED_FILE_TYPE, "Only .txt, .md and .json files are taken in.")
+        raise RejectedError(
+            RejectionCode.UNSUPPORTED_FILE_TYPE, "Only .txt, .md and .json files are taken in."
+        )
     if name.endswith(MANIFEST_ENDINGS):
         raise RejectedError(RejectionCode.INVALID_SOURCE_PATH, "This is the name of a manifest.")
     if len(os.fsencode(name)) > _NAME_MAX_BYTES:

@@ -54,9 +54,14 @@ class SourceFile:
         return f"ingest-{hashed.hexdigest()[:24]}"
 
     def source(self, number: int) -> Source:
-        """The source of a memory of the file; each has a key of its own, by the first of which the file is known."""
+        """The source of a memory of the file.
+
+        Each has a key of its own, by the first of which the file is known.
+        """
         key = f"ingest_file:{self.idempotency_key}" + (f":{number}" if number else "")
-        return Source(type=SourceType.INGEST_FILE, path=self.path, captured_by=CapturedBy.EXTRACTOR, key=key)
+        return Source(
+            type=SourceType.INGEST_FILE, path=self.path, captured_by=CapturedBy.EXTRACTOR, key=key
+        )
 
     @cached_property
     def _hashed(self) -> "hashlib._Hash":
@@ -94,7 +99,9 @@ def _from_text(file: SourceFile, space: Space) -> Extracted:
         return Extracted(memories=(_observation(file, space, 0, content),))
     parts = parts_of(text, max_chars=max(_PART_MAX_CHARS, len(content) // (_MEMORIES_MAX // 2)))
     if any(len(part) > _CONTENT_MAX_CHARS for part in parts):
-        raise RejectedError(RejectionCode.FILE_TOO_LARGE, f"The text has more parts than {_MEMORIES_MAX:,}.")
+        raise RejectedError(
+            RejectionCode.FILE_TOO_LARGE, f"The text has more parts than {_MEMORIES_MAX:,}."
+        )
     name = PurePath(file.dropped_at).name
     said = f"{name}, a document of {len(parts)} parts. {leading_words(content)}"
     # another version of a document is another document, whatever their beginnings have in common
@@ -103,8 +110,13 @@ def _from_text(file: SourceFile, space: Space) -> Extracted:
         memories=(
             document,
             *(
-                replace(part, part_of=(document.proposed_uid or "",), given=part.given | {"part_of"})
-                for part in (_observation(file, space, number, text) for number, text in enumerate(parts, start=1))
+                replace(
+                    part, part_of=(document.proposed_uid or "",), given=part.given | {"part_of"}
+                )
+                for part in (
+                    _observation(file, space, number, text)
+                    for number, text in enumerate(parts, start=1)
+                )
             ),
         )
     )
@@ -152,7 +164,9 @@ def _pieces(text: str, max_chars: int) -> Iterable[str]:
 
 def _words(text: str, max_chars: int) -> list[str]:
     """A long text without sentences by its words, and a word that is too long by its characters."""
-    words = (word[at : at + max_chars] for word in text.split() for at in range(0, len(word), max_chars))
+    words = (
+        word[at : at + max_chars] for word in text.split() for at in range(0, len(word), max_chars)
+    )
     return _packed(words, max_chars)
 
 
@@ -200,7 +214,10 @@ class _EdgeTypeName(fields.Field[EdgeType]):
             raise ValidationError(message) from error
 
 
-_MISSING: Texts = {"required": "MissingField: is required.", "null": "MissingField: must not be null."}
+_MISSING: Texts = {
+    "required": "MissingField: is required.",
+    "null": "MissingField: must not be null.",
+}
 _NODE_TYPE: Texts = {"unknown": "InvalidNodeType: must be one of {choices}."}
 _IMPORTANCE: Texts = {"invalid": "InvalidImportance: must be an integer."}
 _CONFIDENCE: Texts = {"invalid": "InvalidConfidence: must be a number."}
@@ -216,7 +233,9 @@ class _Form(Schema):
 class _MemoryForm(_Form):
     uid = fields.String(data_key="memoryId", required=True, error_messages=_MISSING)
     orchestrator_id = fields.String(data_key="orchestratorId", load_default=None)
-    type = fields.Enum(MemoryType, by_value=True, required=True, error_messages=_MISSING | _NODE_TYPE)
+    type = fields.Enum(
+        MemoryType, by_value=True, required=True, error_messages=_MISSING | _NODE_TYPE
+    )
     importance = fields.Integer(strict=True, required=True, error_messages=_MISSING | _IMPORTANCE)
     content = fields.String(required=True, error_messages=_MISSING)
     summary = fields.String(required=True, error_messages=_MISSING)
@@ -237,8 +256,12 @@ class _EdgeForm(_Form):
 
 
 class _FileForm(_Form):
-    memories = fields.List(fields.Nested(_MemoryForm), load_default=list, validate=validate.Length(max=_MEMORIES_MAX))
-    edges = fields.List(fields.Nested(_EdgeForm), load_default=list, validate=validate.Length(max=_EDGES_MAX))
+    memories = fields.List(
+        fields.Nested(_MemoryForm), load_default=list, validate=validate.Length(max=_MEMORIES_MAX)
+    )
+    edges = fields.List(
+        fields.Nested(_EdgeForm), load_default=list, validate=validate.Length(max=_EDGES_MAX)
+    )
 
 
 def _from_json(file: SourceFile, space: Space) -> Extracted:
@@ -248,28 +271,34 @@ def _from_json(file: SourceFile, space: Space) -> Extracted:
     except ValidationError as error:
         raise RejectedError(RejectionCode.INVALID_JSON, _sentence(error.messages_dict)) from error
     except (ValueError, RecursionError) as error:
-        message = f"The file is not JSON: {error if isinstance(error, ValueError) else 'it is too deep'}."
+        message = (
+            f"The file is not JSON: {error if isinstance(error, ValueError) else 'it is too deep'}."
+        )
         raise RejectedError(RejectionCode.INVALID_JSON, message) from error
     for index, memory in enumerate(loaded["memories"]):
         _check_memory(f"memories.{index}", memory, space)
     if len({memory["uid"] for memory in loaded["memories"]}) < len(loaded["memories"]):
         raise RejectedError(RejectionCode.INVALID_JSON, "memories: a memoryId stands there twice.")
     return Extracted(
-        memories=tuple(_memory(file, space, number, values) for number, values in enumerate(loaded["memories"])),
+        memories=tuple(
+            _memory(file, space, number, values) for number, values in enumerate(loaded["memories"])
+        ),
         edges=tuple(EdgeRequest(space=space, **edge) for edge in loaded["edges"]),
     )
 
 
 def _check_memory(path: str, memory: Mapping[str, Any], space: Space) -> None:
     if memory["orchestrator_id"] not in {None, space.owner}:
-        message = (
-            f"{path}.orchestratorId: OrchestratorScopeMismatch, expected {space.owner}, is {memory['orchestrator_id']}."
-        )
+        message = f"{path}.orchestratorId: OrchestratorScopeMismatch, expected {space.owner}, is {memory['orchestrator_id']}."
         raise RejectedError(RejectionCode.SCOPE_MISMATCH, message)
     if not memory["content"].strip():
-        raise RejectedError(RejectionCode.EMPTY_CONTENT, f"{path}.content: MissingField, it is blank.")
+        raise RejectedError(
+            RejectionCode.EMPTY_CONTENT, f"{path}.content: MissingField, it is blank."
+        )
     if not memory["summary"].strip():
-        raise RejectedError(RejectionCode.EMPTY_SUMMARY, f"{path}.summary: MissingField, it is blank.")
+        raise RejectedError(
+            RejectionCode.EMPTY_SUMMARY, f"{path}.summary: MissingField, it is blank."
+        )
 
 
 def _memory(file: SourceFile, space: Space, number: int, loaded: Mapping[str, Any]) -> WriteRequest:

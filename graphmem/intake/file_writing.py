@@ -23,7 +23,10 @@ log = logging.getLogger(__name__)
 
 _SLICE = 16  # files that share a transaction, while the next ones are embedded
 _EMBEDDED_AT_ONCE = 64  # memories of one file; a larger one gets its vectors from the job
-_WHOLE_CHARS, _PART_CHARS = 4_000_000, 1_000_000  # of one file that is written whole, of a part of a larger one
+_WHOLE_CHARS, _PART_CHARS = (
+    4_000_000,
+    1_000_000,
+)  # of one file that is written whole, of a part of a larger one
 
 
 class FileWriter:
@@ -73,7 +76,11 @@ class FileWriter:
                 self._write_in_parts(taken, memories, edges, space, caller)
                 return
             report = self._gateway.write(
-                memories, edges=edges, caller=caller, atomic=True, with_vectors=len(memories) <= _EMBEDDED_AT_ONCE
+                memories,
+                edges=edges,
+                caller=caller,
+                atomic=True,
+                with_vectors=len(memories) <= _EMBEDDED_AT_ONCE,
             )
         except StoreUnavailable:
             raise
@@ -97,8 +104,9 @@ class FileWriter:
     ) -> None:
         """Write a file that is too large for one transaction: checked whole first, then part by part.
 
-        Its first memory comes last, with the edges: by its source the file is known, so only a whole one is. What a
-        restart interrupts goes on where it was, because each memory has a source key of its own.
+        Its first memory comes last, with the edges: by its source the file is known, so only a
+        whole one is. What a restart interrupts goes on where it was, because each memory has a
+        source key of its own.
         """
         edges = (*edges, *_edges_to_whole(memories, space))
         refused = self._gateway.refusals(memories, edges, caller=caller)
@@ -109,7 +117,9 @@ class FileWriter:
         plain = [replace(memory, part_of=(), dedupe=Dedupe.NONE) for memory in memories]
         last: tuple[Sequence[WriteRequest], Sequence[EdgeRequest]] = (plain[:1], edges)
         for part, own_edges in (*((part, ()) for part in _parts(plain[1:])), last):
-            report = self._gateway.write(part, edges=own_edges, caller=caller, atomic=True, with_vectors=False)
+            report = self._gateway.write(
+                part, edges=own_edges, caller=caller, atomic=True, with_vectors=False
+            )
             if error := report.first_error:
                 message = f"{_refused(error)} ({written:,} of {len(memories):,} memories were stored before)"
                 taken.problem = RejectedError(RejectionCode.REPOSITORY_ERROR, message)
@@ -117,7 +127,9 @@ class FileWriter:
             written += len(part)
         taken.memories, taken.edges = written, len(taken.extracted.edges) if taken.extracted else 0
 
-    def _missing_end(self, memories: Sequence[WriteRequest], edges: Sequence[EdgeRequest]) -> InvalidInput | None:
+    def _missing_end(
+        self, memories: Sequence[WriteRequest], edges: Sequence[EdgeRequest]
+    ) -> InvalidInput | None:
         """Why an edge cannot be drawn once the memories are there."""
         own = {memory.uid or memory.proposed_uid for memory in memories}
         ends = {
@@ -152,7 +164,12 @@ def _parts(memories: Sequence[WriteRequest]) -> Iterator[list[WriteRequest]]:
 def _edges_to_whole(memories: Sequence[WriteRequest], space: Space) -> list[EdgeRequest]:
     """The edges from the parts of a document to it."""
     return [
-        EdgeRequest(space=space, from_uid=memory.uid or memory.proposed_uid or "", to_uid=uid, type=EdgeType.PART_OF)
+        EdgeRequest(
+            space=space,
+            from_uid=memory.uid or memory.proposed_uid or "",
+            to_uid=uid,
+            type=EdgeType.PART_OF,
+        )
         for memory in memories
         for uid in memory.part_of
     ]
@@ -161,7 +178,9 @@ def _edges_to_whole(memories: Sequence[WriteRequest], space: Space) -> list[Edge
 def _unexpected(error: Exception) -> RejectedError:
     """What nobody thought of is the end of one file, not of all that come after it."""
     log.error("a file could not be taken in", exc_info=error)
-    return RejectedError(RejectionCode.REPOSITORY_ERROR, f"Something went wrong: {type(error).__name__}.")
+    return RejectedError(
+        RejectionCode.REPOSITORY_ERROR, f"Something went wrong: {type(error).__name__}."
+    )
 
 
 def _is_single(extracted: Extracted) -> bool:

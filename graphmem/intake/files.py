@@ -1,7 +1,8 @@
 """The ingest folder: files that are dropped become memories, once each, and every one leaves a manifest (002).
 
-A file is looked at, moved to ``processed``, and written; what cannot be written goes on to ``rejected``. Which files
-are on their way is noted before the first one moves, so that a restart in the middle finishes them.
+A file is looked at, moved to ``processed``, and written; what cannot be written goes on to
+``rejected``. Which files are on their way is noted before the first one moves, so that a restart in
+the middle finishes them.
 """
 
 import logging
@@ -70,7 +71,10 @@ _LET_GO_SECONDS = 0.1
 
 @dataclass(frozen=True, kw_only=True)
 class Scan:
-    """What became of the files of a scan; ``waiting`` are still being written, ``left`` were not looked at yet."""
+    """What became of the files of a scan.
+
+    ``waiting`` are still being written, ``left`` were not looked at yet.
+    """
 
     manifests: tuple[Manifest, ...] = ()
     waiting: tuple[str, ...] = ()
@@ -131,7 +135,9 @@ class Ingest:
                 raise Conflict(message) from error
             done = self._take(space, workspace, [target], config, caller, is_ours=True)
         if not done.manifests:
-            message = f"The file {name} was dropped, but could not be moved yet: it is taken in later."
+            message = (
+                f"The file {name} was dropped, but could not be moved yet: it is taken in later."
+            )
             raise Conflict(message)
         return done.manifests[-1]
 
@@ -162,7 +168,11 @@ class Ingest:
             if batch and must_stop():
                 break
             with self._locked(workspace, seconds=lock_seconds):
-                done.append(self._take(space, workspace, batch, config, caller, tried=tried, must_stop=must_stop))
+                done.append(
+                    self._take(
+                        space, workspace, batch, config, caller, tried=tried, must_stop=must_stop
+                    )
+                )
             watch(done[-1])
             time.sleep(_LET_GO_SECONDS)  # longer than others wait before they look again
         return Scan(
@@ -202,12 +212,16 @@ class Ingest:
         tried: set[str] | None = None,
         must_stop: Callable[[], bool] = lambda: False,
     ) -> Scan:
-        """Finish what was begun, then take in some dropped files, all that can be; nobody writes to ``ours``.
+        """Finish what was begun, then take in some dropped files, all that can be.
+
+        Nobody writes to ``ours``.
 
         What is in ``tried``, by name, was tried in this pass already.
         """
         note = TakingNote(workspace.memory / ".taking.json")
-        manifests, left = self._finish(space, workspace, note, caller, set() if tried is None else tried, must_stop)
+        manifests, left = self._finish(
+            space, workspace, note, caller, set() if tried is None else tried, must_stop
+        )
         waiting: list[str] = []
         ready: list[tuple[SourceFile, Signature]] = []
         for path in paths:
@@ -218,7 +232,12 @@ class Ingest:
                     continue
                 check_file(path.name, size, config)
                 seen = signature(path)
-                ready.append((SourceFile(dropped_at=str(path), path=str(path), content=read_plain(path)), seen))
+                ready.append(
+                    (
+                        SourceFile(dropped_at=str(path), path=str(path), content=read_plain(path)),
+                        seen,
+                    )
+                )
             except FileNotFoundError:
                 continue  # gone meanwhile
             except NotPlainError as error:
@@ -228,7 +247,9 @@ class Ingest:
                 manifests += self._reject(space, workspace, path, path.name, str(path), problem)
         taken = self._move(space, workspace, note, ready, left)
         self._writer.write(space, taken, caller)
-        concluded = [manifest for each in taken for manifest in self._concluded(space, workspace, each)]
+        concluded = [
+            manifest for each in taken for manifest in self._concluded(space, workspace, each)
+        ]
         note.write(left)
         return Scan(manifests=(*manifests, *concluded), waiting=tuple(waiting))
 
@@ -241,10 +262,12 @@ class Ingest:
         tried: set[str],
         must_stop: Callable[[], bool],
     ) -> tuple[list[Manifest], list[TakenFile]]:
-        """Finish the files that were on their way when a process ended; one that the store refuses holds up no other.
+        """Finish the files that were on their way when a process ended.
 
-        Gives their manifests, and the files that are to be tried again. A try is noted before it begins, so that one
-        which ends the process counts too.
+        One that the store refuses holds up no other.
+
+        Gives their manifests, and the files that are to be tried again. A try is noted before it
+        begins, so that one which ends the process counts too.
         """
         manifests: list[Manifest] = []
         left: list[TakenFile] = []
@@ -290,7 +313,10 @@ class Ingest:
         ready: Sequence[tuple[SourceFile, Signature]],
         left: Sequence[TakenFile],
     ) -> list[TakenFile]:
-        """Move files to where processed ones lie; which ones is noted first. One that cannot be moved stays."""
+        """Move files to where processed ones lie; which ones is noted first.
+
+        One that cannot be moved stays.
+        """
         if not ready:
             return []
         known = self._known(space, workspace, [file for file, _ in ready])
@@ -299,14 +325,21 @@ class Ingest:
             name = Path(file.dropped_at).name
             place = free_place(workspace.processed, name, with_ending=PROCESSED_ENDING)
             is_known = file.idempotency_key in known
-            taken.append(TakenFile(file=replace(file, path=str(place)), place=place, is_known=is_known))
+            taken.append(
+                TakenFile(file=replace(file, path=str(place)), place=place, is_known=is_known)
+            )
         note.write([*left, *taken])
         moved: list[TakenFile] = []
         for each, (_, seen) in zip(taken, ready, strict=True):
             try:
                 move(Path(each.file.dropped_at), each.place)
-                if signature(each.place) != seen:  # another version came in between reading and moving
-                    each.file, each.is_known = replace(each.file, content=read_plain(each.place)), False
+                if (
+                    signature(each.place) != seen
+                ):  # another version came in between reading and moving
+                    each.file, each.is_known = (
+                        replace(each.file, content=read_plain(each.place)),
+                        False,
+                    )
             except (OSError, NotPlainError) as error:
                 log.warning("a dropped file could not be moved: %s", type(error).__name__)
                 continue
@@ -315,19 +348,29 @@ class Ingest:
 
     def _known(self, space: Space, workspace: Workspace, files: Sequence[SourceFile]) -> set[str]:
         """The idempotency keys of those files that were taken in before."""
-        claims = {source_claim(space, file.source(0).key or ""): file.idempotency_key for file in files}
+        claims = {
+            source_claim(space, file.source(0).key or ""): file.idempotency_key for file in files
+        }
         known = {claims[claim] for claim in self._memories.known_claims(claims)}
         without_memories = (file for file in files if file.idempotency_key not in known)
-        return known | {file.idempotency_key for file in without_memories if _has_manifest(file, workspace)}
+        return known | {
+            file.idempotency_key for file in without_memories if _has_manifest(file, workspace)
+        }
 
     def _concluded(self, space: Space, workspace: Workspace, taken: TakenFile) -> list[Manifest]:
         """Leave the manifest of a file, and an event."""
         key, dropped_at = taken.file.idempotency_key, taken.file.dropped_at
         if taken.problem:
             name = Path(dropped_at).name
-            return self._reject(space, workspace, taken.place, name, dropped_at, taken.problem, key=key)
+            return self._reject(
+                space, workspace, taken.place, name, dropped_at, taken.problem, key=key
+            )
         manifest = accepted(
-            taken.place.name, key, is_duplicate=taken.is_known, memories=taken.memories, edges=taken.edges
+            taken.place.name,
+            key,
+            is_duplicate=taken.is_known,
+            memories=taken.memories,
+            edges=taken.edges,
         )
         write_json(_manifest_of(taken.place), manifest.values)
         self._events.emit(
@@ -351,7 +394,10 @@ class Ingest:
         *,
         key: str | None = None,
     ) -> list[Manifest]:
-        """Move a file to the rejected ones, its manifest first; none where it is gone, or is a folder."""
+        """Move a file to the rejected ones, its manifest first.
+
+        None where it is gone, or is a folder.
+        """
         if path.is_dir() and not path.is_symlink():
             return []
         place = free_place(workspace.rejected, rejected_name(name), with_ending=REJECTION_ENDING)
@@ -363,7 +409,9 @@ class Ingest:
         except FileNotFoundError:
             beside.unlink(missing_ok=True)
             return []
-        self._events.emit("memory.ingest.rejected", space, file=manifest.file, reason_code=problem.code.value)
+        self._events.emit(
+            "memory.ingest.rejected", space, file=manifest.file, reason_code=problem.code.value
+        )
         return [manifest]
 
 
@@ -399,7 +447,9 @@ def _has_manifest(file: SourceFile, workspace: Workspace) -> bool:
     """Whether a manifest says that a file was taken in, which is all that is known of one without memories."""
     name = Path(file.dropped_at).name
     for number in count():
-        manifest = read_json(_manifest_of(workspace.processed / (f"{name}.{number}" if number else name)))
+        manifest = read_json(
+            _manifest_of(workspace.processed / (f"{name}.{number}" if number else name))
+        )
         if not isinstance(manifest, dict):
             return False
         if manifest.get("idempotencyKey") == file.idempotency_key:

@@ -42,7 +42,9 @@ class Manifest:
         return str(self.values["status"])
 
 
-def accepted(file: str, key: str, *, is_duplicate: bool, memories: int = 0, edges: int = 0) -> Manifest:
+def accepted(
+    file: str, key: str, *, is_duplicate: bool, memories: int = 0, edges: int = 0
+) -> Manifest:
     """The manifest of a file that was taken in, now or before."""
     return Manifest(
         file=_shown(file),
@@ -55,7 +57,9 @@ def accepted(file: str, key: str, *, is_duplicate: bool, memories: int = 0, edge
     )
 
 
-def rejected(file: str, source_path: str, reason: RejectedError, *, key: str | None = None) -> Manifest:
+def rejected(
+    file: str, source_path: str, reason: RejectedError, *, key: str | None = None
+) -> Manifest:
     """The manifest of a file that was not taken in, with its key where it could be read."""
     known = {"idempotencyKey": key} if key else {}
     error = {"code": reason.code.value, "message": _shown(str(reason))}

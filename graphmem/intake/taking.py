@@ -52,5 +52,7 @@ class TakingNote:
         for entry in noted if isinstance(noted, list) else []:
             place = folder / Path(entry["name"]).name
             file = SourceFile(dropped_at=entry["dropped_at"], path=str(place), content=b"")
-            found.append(TakenFile(file=file, place=place, is_known=entry["is_known"], tries=entry["tries"]))
+            found.append(
+                TakenFile(file=file, place=place, is_known=entry["is_known"], tries=entry["tries"])
+            )
         return found

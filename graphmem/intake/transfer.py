@@ -1,7 +1,7 @@
 """Transfer: the memories and edges of a space as JSON lines, and back. Pure.
 
-One line holds ``{"memory": {…}}`` or ``{"edge": {…}}``, memories first. What a line says of a memory is what
-``GET /v1/memories/{uid}`` says, without what the service counts and makes itself.
+One line holds ``{"memory": {…}}`` or ``{"edge": {…}}``, memories first. What a line says of a
+memory is what ``GET /v1/memories/{uid}`` says, without what the service counts and makes itself.
 """
 
 from collections.abc import Mapping
@@ -155,5 +155,9 @@ def _flat(messages: Mapping[Any, Any], prefix: str = "") -> dict[str, list[str]]
     found: dict[str, list[str]] = {}
     for name, inner in messages.items():
         path = f"{prefix}.{name}".strip(".")
-        found |= _flat(inner, path) if isinstance(inner, Mapping) else {path: [str(text) for text in inner]}
+        found |= (
+            _flat(inner, path)
+            if isinstance(inner, Mapping)
+            else {path: [str(text) for text in inner]}
+        )
     return found

@@ -49,7 +49,9 @@ def export_lines(memories: Memories, edges: Edges, space: Space) -> Iterator[str
                 page = memories.page(wanted, limit=_AT_ONCE, behind=behind)
                 for memory in page.memories:
                     starts.append((memory.created_at.isoformat(), memory.uid, lines.tell()))
-                    lines.write(json.dumps({"memory": exported_memory(memory)}, ensure_ascii=False) + "\n")
+                    lines.write(
+                        json.dumps({"memory": exported_memory(memory)}, ensure_ascii=False) + "\n"
+                    )
                 if (behind := page.next) is None:
                     break
         for _, _, start in sorted(starts):  # turns are to be written in their order
@@ -58,17 +60,24 @@ def export_lines(memories: Memories, edges: Edges, space: Space) -> Iterator[str
     place: EdgePlace | None = None
     while True:
         found = edges.page([space], limit=_AT_ONCE, behind=place)
-        yield from (json.dumps({"edge": exported_edge(edge)}, ensure_ascii=False) + "\n" for edge in found.edges)
+        yield from (
+            json.dumps({"edge": exported_edge(edge)}, ensure_ascii=False) + "\n"
+            for edge in found.edges
+        )
         if (place := found.next) is None:
             return
 
 
-def import_lines(gateway: Gateway, lines: Iterable[str], space: Space, *, caller: Caller) -> Iterator[Imported]:
-    """Write lines into a space, in batches; what became of them so far. A bad line takes no other with it.
+def import_lines(
+    gateway: Gateway, lines: Iterable[str], space: Space, *, caller: Caller
+) -> Iterator[Imported]:
+    """Write lines into a space, in batches; what became of them so far.
+
+    A bad line takes no other with it.
 
     Raises:
-        Forbidden: the key may not write in the space.
-        StoreUnavailable: the database does not answer; lines that were written are known when they come again.
+        Forbidden: the key may not write in the space. StoreUnavailable: the database does not
+        answer; lines that were written are known when they come again.
     """
     done = Imported()
     numbered = enumerate(lines, start=1)
@@ -111,7 +120,9 @@ def _write_memories(
             done.counts[result.outcome.value] += 1
 
 
-def _draw_edges(gateway: Gateway, edges: Iterable[tuple[int, EdgeRequest]], done: Imported, caller: Caller) -> None:
+def _draw_edges(
+    gateway: Gateway, edges: Iterable[tuple[int, EdgeRequest]], done: Imported, caller: Caller
+) -> None:
     """All edges in one transaction; where one of them is wrong, each alone."""
     numbered = list(edges)
     if not numbered:

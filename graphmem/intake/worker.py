@@ -58,7 +58,10 @@ class IngestWorker:
                 run.note_degraded(f"{space.key}: {code}")
 
     def degrade(self, error: GraphmemError) -> None:
-        """Say once that the worker stops because of the store; it comes back with the next pass that succeeds."""
+        """Say once that the worker stops because of the store.
+
+        It comes back with the next pass that succeeds.
+        """
         for space in self._workspaces.present():
             said = self._degraded.get(space)
             if said is None or (isinstance(error, StoreDamaged) and said != error.code):
@@ -78,7 +81,9 @@ class IngestWorker:
         return [space]
 
     def _pass(self, space: Space, run: Run) -> None:
-        caller = Caller(key_id=f"job:{run.job}", tenant=space.tenant, role=Role.WRITER, spaces=(space.name,))
+        caller = Caller(
+            key_id=f"job:{run.job}", tenant=space.tenant, role=Role.WRITER, spaces=(space.name,)
+        )
         before = dict(run.counts)
         self._ingest.scan(
             space,
@@ -88,7 +93,9 @@ class IngestWorker:
             watch=lambda scan: _count(run, scan),
         )
         if space not in self._well:
-            self._events.emit("memory.worker.bootstrap_complete", space, recovered=space in self._degraded)
+            self._events.emit(
+                "memory.worker.bootstrap_complete", space, recovered=space in self._degraded
+            )
             self._well.add(space)
             self._degraded.pop(space, None)
         found = {status: run.counts[status] - before[status] for status in (*_STATUSES, "waiting")}

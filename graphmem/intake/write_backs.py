@@ -1,7 +1,11 @@
-"""Write-backs (002): what an orchestrator heard, made and found out becomes memories. Pure; the gateway writes them."""
+"""Write-backs (002): what an orchestrator heard, made and found out becomes memories.
+
+Pure; the gateway writes them.
+"""
 
 import hashlib
 from collections.abc import Mapping
+from typing import Any
 
 from graphmem.model.memory import MemoryType
 from graphmem.model.source import CapturedBy, Source, SourceType
@@ -9,7 +13,8 @@ from graphmem.model.writing import WriteRequest
 
 RELATED_WEIGHT = 0.7  # of the edges from what a finding is about (002, Write-back)
 _SUMMARY_MAX_CHARS = 120
-# what the key of an output says of its type, and how important it then is; the first that fits counts
+# what the key of an output says of its type, and how important it then is; the first that fits
+# counts
 _BY_KEY = (
     ("decision", MemoryType.DECISION, 75),
     ("todo", MemoryType.TODO, 65),
@@ -19,7 +24,9 @@ _BY_KEY = (
 _FACT_IMPORTANCE = 55
 
 
-def transcript(space: str, *, message_id: str, conversation_id: str, content: str) -> WriteRequest | None:
+def transcript(
+    space: str, *, message_id: str, conversation_id: str, content: str
+) -> WriteRequest | None:
     """What somebody said; nothing if that is blank."""
     return _request(
         space,
@@ -41,7 +48,8 @@ def workflow_output(
 ) -> list[tuple[str, WriteRequest]]:
     """What a step of a workflow made, by output key, blank ones left out.
 
-    The uid is the same for every attempt, so a later one revises the memory; each attempt is a source of its own.
+    The uid is the same for every attempt, so a later one revises the memory; each attempt is a
+    source of its own.
     """
     made: list[tuple[str, WriteRequest]] = []
     for name, content in sorted(outputs.items()):
@@ -58,7 +66,8 @@ def workflow_output(
                 workflow_run_id=workflow_run_id,
                 step_id=step_id,
                 captured_by=CapturedBy.SYSTEM,
-                key=f"workflow_output:{workflow_run_id}:{step_id}:{attempt}" + (f":{name}" if len(outputs) > 1 else ""),
+                key=f"workflow_output:{workflow_run_id}:{step_id}:{attempt}"
+                + (f":{name}" if len(outputs) > 1 else ""),
             ),
         )
         if request:
@@ -67,7 +76,10 @@ def workflow_output(
 
 
 def diagnostics(space: str, *, finding_id: str, content: str) -> WriteRequest | None:
-    """What an investigation found; nothing if that is blank. The same finding is the same memory."""
+    """What an investigation found; nothing if that is blank.
+
+    The same finding is the same memory.
+    """
     return _request(
         space,
         content,
@@ -75,7 +87,11 @@ def diagnostics(space: str, *, finding_id: str, content: str) -> WriteRequest | 
         type=MemoryType.OBSERVATION,
         importance=70,
         confidence=0.8,
-        source=Source(type=SourceType.DIAGNOSTICS, captured_by=CapturedBy.SYSTEM, key=f"diagnostics:{finding_id}"),
+        source=Source(
+            type=SourceType.DIAGNOSTICS,
+            captured_by=CapturedBy.SYSTEM,
+            key=f"diagnostics:{finding_id}",
+        ),
     )
 
 
@@ -102,9 +118,9 @@ def output_uid(workflow_run_id: str, step_id: str, name: str) -> str:
     return f"output-{digest[:32]}"
 
 
-def _request(space: str, content: str, **values: object) -> WriteRequest | None:
+def _request(space: str, content: str, **values: Any) -> WriteRequest | None:  # noqa: ANN401 - fields
     text = " ".join(content.split())
     if not text:
         return None
     given = {"space": space, "content": content, "summary": text[:_SUMMARY_MAX_CHARS], **values}
-    return WriteRequest(**given, given=frozenset(given))  # type: ignore[arg-type] # named as the fields are
+    return WriteRequest(**given, given=frozenset(given))

@@ -22,7 +22,8 @@ class Bulletin:
     def rendered(self) -> str:
         """The text: each section's name and its lines, or ``-`` where it has none."""
         return "".join(
-            f"{name}:\n" + ("".join(f"{line.text}\n" for line in lines) or "-\n") for name, lines in self.sections
+            f"{name}:\n" + ("".join(f"{line.text}\n" for line in lines) or "-\n")
+            for name, lines in self.sections
         )
 
     @property

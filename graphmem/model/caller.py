@@ -26,7 +26,8 @@ class Role(StrEnum):
 class Caller:
     """The holder of one API key. Patterns are names with ``*``: ``user:*``, ``user:ada``, ``*``.
 
-    One that is only ``remembered`` could not be checked, because the database is away: it gets nothing of the store.
+    One that is only ``remembered`` could not be checked, because the database is away: it gets
+    nothing of the store.
     """
 
     key_id: str
@@ -41,7 +42,9 @@ class Caller:
         A pattern without a persona also covers the personas below it.
         """
         names = {space.name, space.without_persona.name}
-        return space.tenant == self.tenant and any(_fits(name, pattern) for name in names for pattern in self.spaces)
+        return space.tenant == self.tenant and any(
+            _fits(name, pattern) for name in names for pattern in self.spaces
+        )
 
     def may_grant(self, patterns: Iterable[str]) -> bool:
         """Whether this caller may make a key for these patterns: nobody gives more than they have."""

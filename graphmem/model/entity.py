@@ -35,14 +35,18 @@ _BLANKS = re.compile(r"[\s_-]+")
 def slug(text: str) -> str:
     """The entity normaliser (001): lower case, letters and digits of any script, joined by ``_``."""
     kept = "".join(
-        char if char.isalnum() or unicodedata.category(char) in {"Mn", "Mc"} or char in "_-" else " "
+        char
+        if char.isalnum() or unicodedata.category(char) in {"Mn", "Mc"} or char in "_-"
+        else " "
         for char in unicodedata.normalize("NFC", text).lower()
     )
     return _BLANKS.sub("_", kept).strip("_")
 
 
 def entity_key(text: str, overrides: Mapping[str, str] | None = None) -> str:
-    """Normalise ``type:name`` to an entity key; ``overrides`` maps variants to the key that is meant (001).
+    """Normalise ``type:name`` to an entity key.
+
+    ``overrides`` maps variants to the key that is meant (001).
 
     Raises:
         ValueError: the type is unknown or the name has no letter or digit.
@@ -85,7 +89,11 @@ def likeness(one: str, other: str) -> Likeness:
     if first == second:
         return Likeness.EQUAL_WITHOUT_SEPARATORS
     short, long = sorted((first, second), key=len)
-    if short in long and len(short) >= _CONTAINED_MIN_CHARS and len(short) > _CONTAINED_SHARE * len(long):
+    if (
+        short in long
+        and len(short) >= _CONTAINED_MIN_CHARS
+        and len(short) > _CONTAINED_SHARE * len(long)
+    ):
         return Likeness.CONTAINED
     distance = Levenshtein.distance(short, long, score_cutoff=_DISTANCE_MAX)
     if len(short) >= _DISTANCE_MIN_CHARS and distance <= _DISTANCE_MAX:

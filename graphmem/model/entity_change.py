@@ -26,7 +26,10 @@ class EntityState:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EntityChange:
-    """A merge or split, what it rests on, and whether it was undone. ``space`` is a key without persona."""
+    """A merge or split, what it rests on, and whether it was undone.
+
+    ``space`` is a key without persona.
+    """
 
     uid: str
     kind: ChangeKind

@@ -30,8 +30,8 @@ def _never() -> bool:
 class Run:
     """What one run of a job may do, and what it did so far.
 
-    ``space`` is the key of the only space that it works in, or empty for all. ``by_hand`` says that somebody asked for
-    it: then a job also works where it is switched off or not yet due.
+    ``space`` is the key of the only space that it works in, or empty for all. ``by_hand`` says that
+    somebody asked for it: then a job also works where it is switched off or not yet due.
     """
 
     uid: str
@@ -44,7 +44,9 @@ class Run:
     counts: Counter[str] = field(default_factory=Counter)
     spaces: set[str] = field(default_factory=set)  # those that it found work in
     examples: dict[str, list[str]] = field(default_factory=dict)  # some of what was found
-    gone: set[str] = field(default_factory=set)  # keys of what a dry run would have put away, for the steps after it
+    gone: set[str] = field(
+        default_factory=set
+    )  # keys of what a dry run would have put away, for the steps after it
     was_cut: bool = False  # it ended before all was done
     degraded: list[str] = field(default_factory=list)  # what did not work, so that rules had to do
 

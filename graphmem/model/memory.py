@@ -54,7 +54,9 @@ class Memory:
     updated_at: datetime
     actor: str | None = None
     context: str | None = None
-    context_built: bool = False  # made from the neighbouring turns, so it is remade when they change
+    context_built: bool = (
+        False  # made from the neighbouring turns, so it is remade when they change
+    )
     importance: int = 50
     confidence: float = 0.8
     entities: tuple[EntityRef, ...] = ()
@@ -109,7 +111,14 @@ def says_the_same(earlier: Memory, later: Memory) -> bool:
     """Whether a change is only bookkeeping: counts, vectors, or a context that the service built."""
     bookkeeping = {
         name: getattr(earlier, name)
-        for name in ("updated_at", "version", "mention_count", "recall_count", "last_recalled_at", "embedded")
+        for name in (
+            "updated_at",
+            "version",
+            "mention_count",
+            "recall_count",
+            "last_recalled_at",
+            "embedded",
+        )
     }
     if later.context_built:
         bookkeeping["context"] = earlier.context

@@ -21,7 +21,9 @@ class _Key:
 KEYS: Mapping[str, _Key] = {
     "enabled": _Key(path="memory.enabled"),
     "bulletin_mode": _Key(path="memory.bulletin_mode", only="every_message"),
-    "worker_interval_seconds": _Key(path="memory.worker_interval_seconds", most=86_400, is_global=True),
+    "worker_interval_seconds": _Key(
+        path="memory.worker_interval_seconds", most=86_400, is_global=True
+    ),
     "retrieval.top_n": _Key(path="memory.retrieval.top_n", most=200),
     "retrieval.rrf_k": _Key(path="recall.rrf.k", most=1_000_000),
     "ingest.enabled": _Key(path="memory.ingest.enabled"),
@@ -31,7 +33,10 @@ KEYS: Mapping[str, _Key] = {
 
 
 def config_problems(values: Mapping[str, object], *, of_one: bool = False) -> dict[str, list[str]]:
-    """What is wrong with memory.* values, by key; ``of_one`` orchestrator not all of them can be set."""
+    """What is wrong with memory.* values, by key.
+
+    ``of_one`` orchestrator not all of them can be set.
+    """
     problems: dict[str, list[str]] = {}
     for name, value in values.items():
         if problem := _problem(name, value, of_one=of_one):

@@ -22,7 +22,9 @@ class WritePolicy:
     batch_max: int = 500
     refuse_secrets: bool = True
     refuse_injection: bool = True
-    speculative_confidence: float = 0.40  # below it a memory goes quiet unless it is said again (003, Confidence tiers)
+    speculative_confidence: float = (
+        0.40  # below it a memory goes quiet unless it is said again (003, Confidence tiers)
+    )
     speculative_days: int = 30
 
 
@@ -36,7 +38,10 @@ class CommitmentPolicy:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ArchivePolicy:
-    """Facts that nobody needs (003, Fact archival). All of it must hold; pinned memories and corrections never go."""
+    """Facts that nobody needs (003, Fact archival).
+
+    All of it must hold; pinned memories and corrections never go.
+    """
 
     enabled: bool = False
     age_days: int = 90  # older than these
@@ -142,7 +147,10 @@ class RrfPolicy:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BlendPolicy:
-    """The ranker of the companion memory (001, Retrieval). The weights sum to 1, so scores run from 0 to 1."""
+    """The ranker of the companion memory (001, Retrieval).
+
+    The weights sum to 1, so scores run from 0 to 1.
+    """
 
     similarity_weight: float = 0.4
     recency_weight: float = 0.3
@@ -154,7 +162,10 @@ class BlendPolicy:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LifecyclePolicy:
-    """The ranker of the memory lifecycle (003, Recall). Importance is taken on its scale, 0 to 1."""
+    """The ranker of the memory lifecycle (003, Recall).
+
+    Importance is taken on its scale, 0 to 1.
+    """
 
     recency_weight: float = 0.2  # similarity has the rest
     half_life_days: float = 7.0
@@ -200,7 +211,9 @@ class CardPolicy:
     rows: int = 30  # facts that are looked at
     cards: int = 5
     facts: int = 3  # on a card
-    importance: int = 60  # from which a fact counts, unless it is pinned: 2 of 3 on the scale of 001
+    importance: int = (
+        60  # from which a fact counts, unless it is pinned: 2 of 3 on the scale of 001
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -24,14 +24,19 @@ class Configuration:
 
     policy: Mapping[str, Any] = field(default_factory=dict)  # by path
     memory: Mapping[str, Any] = field(default_factory=dict)  # by key
-    orchestrators: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by name; of others tenant/name
-    places: Mapping[str, str] = field(default_factory=dict)  # path of a setting → the variable that set it
+    orchestrators: Mapping[str, Mapping[str, Any]] = field(
+        default_factory=dict
+    )  # by name; of others tenant/name
+    places: Mapping[str, str] = field(
+        default_factory=dict
+    )  # path of a setting → the variable that set it
     write_section: frozenset[str] = frozenset()  # paths that the section of their own set
 
     def layers_of(self, space: Space) -> tuple[Layer, ...]:
         """What is configured for a space, weakest first."""
         general = Layer(
-            values=self.policy, origins={path: self._origin(self._setting_of(path)) for path in self.policy}
+            values=self.policy,
+            origins={path: self._origin(self._setting_of(path)) for path in self.policy},
         )
         if space.kind is not SpaceKind.ORCHESTRATOR:
             return (general,)
@@ -43,7 +48,11 @@ class Configuration:
         )
 
     def _memory_layer(self, values: Mapping[str, Any], prefix: str) -> Layer:
-        origins = {path: self._origin(f"{prefix}.{key}") for key in values for path in policy_overrides({key: 0})}
+        origins = {
+            path: self._origin(f"{prefix}.{key}")
+            for key in values
+            for path in policy_overrides({key: 0})
+        }
         return Layer(values=policy_overrides(values), origins=origins)
 
     def _setting_of(self, path: str) -> str:

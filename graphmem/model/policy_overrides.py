@@ -10,10 +10,21 @@ from graphmem.model.policy import Policy
 _CHANGEABLE = (
     "write.refuse_secrets",
     "write.refuse_injection",
-    *(f"recall.{part}." for part in ("fused", "rrf", "blend", "lifecycle", "plan", "graph", "cards")),
+    *(
+        f"recall.{part}."
+        for part in ("fused", "rrf", "blend", "lifecycle", "plan", "graph", "cards")
+    ),
     "upkeep.",
 )
-_NEVER_ZERO = {"fold_contents", "summarise_batch", "half_life_days", "rrf.age_days", "access_divisor", "seeds", "rows"}
+_NEVER_ZERO = {
+    "fold_contents",
+    "summarise_batch",
+    "half_life_days",
+    "rrf.age_days",
+    "access_divisor",
+    "seeds",
+    "rows",
+}
 _NUMBER_MAX = 1_000_000
 _MOST = {  # what makes work
     "seeds": 100,
@@ -84,7 +95,9 @@ def with_overrides(policy: Policy, overrides: Mapping[str, Any]) -> Policy:
 def _replaced(part: Any, path: list[str], value: Any) -> Any:  # noqa: ANN401 - any section of the policy
     name, *rest = path
     present = getattr(part, name)
-    return replace(part, **{name: _replaced(present, rest, value) if rest else type(present)(value)})
+    return replace(
+        part, **{name: _replaced(present, rest, value) if rest else type(present)(value)}
+    )
 
 
 def _flat(part: Any, prefix: str) -> list[tuple[str, Any]]:  # noqa: ANN401 - any section of the policy

@@ -1,4 +1,7 @@
-"""Space: the wall. A memory lives in exactly one, and no query reads one that was not named and allowed."""
+"""Space: the wall.
+
+A memory lives in exactly one, and no query reads one that was not named and allowed.
+"""
 
 import re
 from dataclasses import dataclass

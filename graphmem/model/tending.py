@@ -8,7 +8,10 @@ from graphmem.model.memory import Memory
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TendedSpace:
-    """A space with active memories: when it was last looked after, and what came since. ``space`` is a key."""
+    """A space with active memories: when it was last looked after, and what came since.
+
+    ``space`` is a key.
+    """
 
     space: str
     curated_at: datetime | None = None
@@ -96,7 +99,10 @@ class TopicRow:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NearPair:
-    """A new memory and one that is near it, if any is; ``similarity`` is their cosine. Both are keys."""
+    """A new memory and one that is near it, if any is; ``similarity`` is their cosine.
+
+    Both are keys.
+    """
 
     key: str
     other: str | None

@@ -25,12 +25,18 @@ def epoch_ms(moment: datetime | None, *, absent: int = NEVER_MS) -> int:
 
 
 def ends_after_ms(moment: datetime) -> int:
-    """The moment behind which a memory must still be true; what has no end is true at any, also after 2100."""
+    """The moment behind which a memory must still be true.
+
+    What has no end is true at any, also after 2100.
+    """
     return min(epoch_ms(moment), NEVER_MS - 1)
 
 
 def wall_token(space_key: str, status: Status, *, bounded: bool) -> str | None:
-    """The token of a space and status; retracted memories have none. Those with a bound in time carry another."""
+    """The token of a space and status; retracted memories have none.
+
+    Those with a bound in time carry another.
+    """
     if status not in _STATUS_LETTER:
         return None
     return f"s{_digest(space_key)}{_STATUS_LETTER[status]}" + (_BOUNDED if bounded else "")

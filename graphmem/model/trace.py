@@ -26,8 +26,9 @@ class TraceKind(StrEnum):
 class TraceRecord:
     """What one write, recall or job did and why. ``spaces`` are keys; ``query`` is redacted.
 
-    The events of a write say what became of each item; those of a recall are its candidates in their order, each
-    as (number of its space, uid, score), of which the first ``request["returned"]`` came back.
+    The events of a write say what became of each item; those of a recall are its candidates in
+    their order, each as (number of its space, uid, score), of which the first
+    ``request["returned"]`` came back.
     """
 
     uid: str
@@ -41,7 +42,9 @@ class TraceRecord:
     request: Mapping[str, object] = field(default_factory=dict)
 
 
-def job_trace(uid: str, *, job: str, run: str, space: Space, event: Mapping[str, object], now: datetime) -> TraceRecord:
+def job_trace(
+    uid: str, *, job: str, run: str, space: Space, event: Mapping[str, object], now: datetime
+) -> TraceRecord:
     """The trace of one thing that a run of a job did in a space; ``request`` names the run."""
     return TraceRecord(
         uid=uid,

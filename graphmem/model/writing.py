@@ -43,10 +43,11 @@ class Outcome(StrEnum):
 class WriteRequest:
     """One memory to be written.
 
-    ``given`` names the fields that the caller set: a revision changes only those, so an update never loses
-    what it does not speak of. What another system kept brings its own ``status`` and times of recording along.
-    ``proposed_uid`` is what a new memory is called; unlike ``uid`` it says nothing of which memory is meant.
-    ``claims_content`` says whether equal content reinforces it; None: where it has no uid of its own.
+    ``given`` names the fields that the caller set: a revision changes only those, so an update
+    never loses what it does not speak of. What another system kept brings its own ``status`` and
+    times of recording along. ``proposed_uid`` is what a new memory is called; unlike ``uid`` it
+    says nothing of which memory is meant. ``claims_content`` says whether equal content reinforces
+    it; None: where it has no uid of its own.
     """
 
     space: str
@@ -107,7 +108,9 @@ class WriteReport:
     def first_error(self) -> GraphmemError | None:
         """The first error that is not only a consequence of another one, as what rolls back in an atomic batch is."""
         errors = [result.error for result in self.results if result.error]
-        return next((error for error in errors if error.code != ROLLED_BACK), errors[0] if errors else None)
+        return next(
+            (error for error in errors if error.code != ROLLED_BACK), errors[0] if errors else None
+        )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

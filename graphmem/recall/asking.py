@@ -13,7 +13,9 @@ from graphmem.recall.query_text import Facets, Moments, query_text
 from graphmem.recall.request import RankerName, RecallRequest
 from graphmem.store.candidates import Search
 
-_SPARE_PAYLOAD = 10  # how far down light factors may lift a candidate from, without another round trip
+_SPARE_PAYLOAD = (
+    10  # how far down light factors may lift a candidate from, without another round trip
+)
 _CHUNKS_PER_MEMORY = 5  # how many chunks are asked for to fill a large limit
 _EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
 _LATEST = datetime(9999, 12, 30, tzinfo=UTC)
@@ -54,7 +56,9 @@ def search_of(
         k=numbers.k,
         vector_weight=fused.vector_weight if is_fused else 1.0,
         text_weight=fused.text_weight if is_fused else 1.0,
-        payload=request.limit + _SPARE_PAYLOAD if is_fused and not request.known_at else 2 * policy.candidates_max,
+        payload=request.limit + _SPARE_PAYLOAD
+        if is_fused and not request.known_at
+        else 2 * policy.candidates_max,
         types=[memory_type.value for memory_type in request.types or MemoryType],
         captured_by=[who.value for who in request.captured_by or CapturedBy],
         conversation_id=request.conversation_id,
@@ -73,7 +77,8 @@ def search_of(
 def _interval(request: RecallRequest, now: datetime) -> tuple[datetime, datetime]:
     """By when a memory must have begun to be true, and when it must still have been.
 
-    Now, or as of the moment that was asked for. Who wants superseded memories too wants them from any time.
+    Now, or as of the moment that was asked for. Who wants superseded memories too wants them from
+    any time.
     """
     if request.as_of is None and request.include_superseded:
         return _LATEST, _EARLIEST
@@ -81,11 +86,18 @@ def _interval(request: RecallRequest, now: datetime) -> tuple[datetime, datetime
     return moment, moment
 
 
-def _moments(request: RecallRequest, now: datetime, begins_by: datetime, ends_after: datetime) -> Moments:
-    """The same for the words; those of a past version are compared in the graph, not in the index."""
+def _moments(
+    request: RecallRequest, now: datetime, begins_by: datetime, ends_after: datetime
+) -> Moments:
+    """The same for the words.
+
+    Those of a past version are compared in the graph, not in the index.
+    """
     if request.known_at:
         return Moments(now=epoch_ms(now))
-    return Moments(now=epoch_ms(now), begins_by=epoch_ms(begins_by), ends_after=ends_after_ms(ends_after))
+    return Moments(
+        now=epoch_ms(now), begins_by=epoch_ms(begins_by), ends_after=ends_after_ms(ends_after)
+    )
 
 
 def _indexed_statuses(request: RecallRequest) -> Sequence[Status]:

@@ -28,8 +28,22 @@ _SECTION_OF = {
 _OTHERS, _CONFLICTS = "knowledge_summary", "conflicts_and_uncertainties"
 _UNSURE_BELOW = 0.5  # confidence
 # in which order lines go when the text is too long, and then whole sections
-_LINES_GO = (_OTHERS, "preference_profile", _CONFLICTS, "recent_decisions", "open_todos", "active_goals")
-_SECTIONS_GO = (_CONFLICTS, "preference_profile", _OTHERS, "recent_decisions", "open_todos", "active_goals")
+_LINES_GO = (
+    _OTHERS,
+    "preference_profile",
+    _CONFLICTS,
+    "recent_decisions",
+    "open_todos",
+    "active_goals",
+)
+_SECTIONS_GO = (
+    _CONFLICTS,
+    "preference_profile",
+    _OTHERS,
+    "recent_decisions",
+    "open_todos",
+    "active_goals",
+)
 
 
 def build_bulletin(
@@ -48,7 +62,10 @@ def build_bulletin(
 def build_evidence(items: Sequence[RecallItem], *, limit_chars: int = LIMIT_CHARS) -> Bulletin:
     """What an investigation is given: one section, the best first, as many lines as fit (002, Write-back)."""
     lines = [_line(item) for item in items[:EVIDENCE_MAX]]
-    while len((evidence := Bulletin(sections=((EVIDENCE, tuple(lines)),))).rendered) > limit_chars and lines:
+    while (
+        len((evidence := Bulletin(sections=((EVIDENCE, tuple(lines)),))).rendered) > limit_chars
+        and lines
+    ):
         lines.pop()
     return evidence
 
@@ -57,7 +74,9 @@ def bounded(bulletin: Bulletin, limit_chars: int, citations_max: int | None = No
     """A bulletin cut to a length: last lines of the least important section first, then whole sections."""
     lines = {name: list(kept) for name, kept in bulletin.sections}
     present = _bulletin(lines)
-    while len(present.rendered) > limit_chars or (citations_max is not None and len(present.citations) > citations_max):
+    while len(present.rendered) > limit_chars or (
+        citations_max is not None and len(present.citations) > citations_max
+    ):
         if name := next((name for name in _LINES_GO if lines.get(name)), None):
             lines[name].pop()
         elif name := next((name for name in _SECTIONS_GO if name in lines), None):
@@ -72,7 +91,8 @@ def without(bulletin: Bulletin, gone: Sequence[str]) -> Bulletin:
     return replace(
         bulletin,
         sections=tuple(
-            (name, tuple(line for line in lines if line.uid not in hidden)) for name, lines in bulletin.sections
+            (name, tuple(line for line in lines if line.uid not in hidden))
+            for name, lines in bulletin.sections
         ),
     )
 
@@ -82,4 +102,6 @@ def _line(item: RecallItem) -> Line:
 
 
 def _bulletin(lines: Mapping[str, Sequence[Line]]) -> Bulletin:
-    return Bulletin(sections=tuple((name, tuple(lines[name])) for name in SECTIONS if name in lines))
+    return Bulletin(
+        sections=tuple((name, tuple(lines[name])) for name in SECTIONS if name in lines)
+    )

@@ -1,10 +1,20 @@
-"""Making bulletins: one for each message, kept as a snapshot; a failure falls back and is never the caller's."""
+"""Making bulletins: one for each message, kept as a snapshot.
+
+A failure falls back and is never the caller's.
+"""
 
 import logging
 from collections.abc import Collection
 
 from graphmem.adapters.workspaces import Workspaces
-from graphmem.errors import Forbidden, GraphmemError, InvalidInput, MemoryDisabled, SourcePathDenied, StoreUnavailable
+from graphmem.errors import (
+    Forbidden,
+    GraphmemError,
+    InvalidInput,
+    MemoryDisabled,
+    SourcePathDenied,
+    StoreUnavailable,
+)
 from graphmem.model.bulletin import Bulletin, Snapshot
 from graphmem.model.caller import Caller, Role
 from graphmem.model.memory import Memory, Status, memory_key
@@ -53,7 +63,9 @@ class BulletinMaker:
         citations_max: int | None = None,
         leaving_out: Collection[str] = (),
     ) -> Snapshot:
-        """The bulletin for a message, kept under its id; ``leaving_out`` are uids that it need not cite.
+        """The bulletin for a message, kept under its id.
+
+        ``leaving_out`` are uids that it need not cite.
 
         Raises:
             Forbidden: the key may not read the space.
@@ -64,7 +76,9 @@ class BulletinMaker:
         if caller.is_remembered:
             return self._instead(space, message_id, limit_chars, StoreUnavailable(), is_away=True)
         try:
-            bundle = self._recall.recall(RecallRequest(spaces=(space.name,), query=query), caller=caller)
+            bundle = self._recall.recall(
+                RecallRequest(spaces=(space.name,), query=query), caller=caller
+            )
             items = [item for item in bundle.items if item.memory.uid not in leaving_out]
             bulletin = build_bulletin(items, limit_chars=limit_chars, citations_max=citations_max)
             made = self._snapshot(message_id, bulletin, bundle)
@@ -90,7 +104,11 @@ class BulletinMaker:
         return found.showing(self._readable(space, found.bulletin)) if found else None
 
     def _snapshot(
-        self, message_id: str, bulletin: Bulletin, bundle: Bundle | None, fallback: str | None = None
+        self,
+        message_id: str,
+        bulletin: Bulletin,
+        bundle: Bundle | None,
+        fallback: str | None = None,
     ) -> Snapshot:
         return Snapshot(
             message_id=message_id,
@@ -101,10 +119,24 @@ class BulletinMaker:
         )
 
     def _instead(
-        self, space: Space, message_id: str, limit_chars: int, error: GraphmemError, *, is_away: bool = False
+        self,
+        space: Space,
+        message_id: str,
+        limit_chars: int,
+        error: GraphmemError,
+        *,
+        is_away: bool = False,
     ) -> Snapshot:
-        """The newest snapshot, without what is no longer to be read; else, and where memory is off, an empty one."""
-        self._events.emit("memory.bulletin.generation_failed", space, message_id=message_id, reason_code=error.code)
+        """The newest snapshot, without what is no longer to be read.
+
+        Else, and where memory is off, an empty one.
+        """
+        self._events.emit(
+            "memory.bulletin.generation_failed",
+            space,
+            message_id=message_id,
+            reason_code=error.code,
+        )
         previous = None
         if not (is_away or isinstance(error, MemoryDisabled)):
             try:
@@ -119,7 +151,10 @@ class BulletinMaker:
     def _readable(self, space: Space, bulletin: Bulletin) -> Bulletin:
         keys = {memory_key(space, uid): uid for uid in bulletin.citations}
         known = self._memories.by_key(keys)
-        return without(bulletin, [uid for key, uid in keys.items() if not self._is_readable(space, known.get(key))])
+        return without(
+            bulletin,
+            [uid for key, uid in keys.items() if not self._is_readable(space, known.get(key))],
+        )
 
     def _is_readable(self, space: Space, memory: Memory | None) -> bool:
         """Whether a memory is there, was not retracted, and cites nothing that its space may not cite."""
@@ -128,7 +163,10 @@ class BulletinMaker:
         return memory.source.path is None or self._workspaces.may_cite(space, memory.source.path)
 
     def _keep(self, space: Space, made: Snapshot) -> None:
-        """Keep a bulletin in the store and as a file; where one of both fails, the other does not."""
+        """Keep a bulletin in the store and as a file.
+
+        Where one of both fails, the other does not.
+        """
         try:
             self._bulletins.keep(space, made)
         except StoreUnavailable:
@@ -143,7 +181,8 @@ def snapshot_file(snapshot: Snapshot) -> dict[str, object]:
         "rendered": snapshot.bulletin.rendered,
         "citations": list(snapshot.bulletin.citations),
         "sections": [
-            {"name": name, "lines": [line.text for line in lines]} for name, lines in snapshot.bulletin.sections
+            {"name": name, "lines": [line.text for line in lines]}
+            for name, lines in snapshot.bulletin.sections
         ],
         "generatedAt": iso(snapshot.generated_at),
     }

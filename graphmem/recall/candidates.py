@@ -22,10 +22,11 @@ class Arm:
 class Candidate:
     """A memory under consideration.
 
-    ``importance`` runs from 0 to 100, ``confidence`` from 0 to 1. ``contested``: an unresolved contradiction
-    touches it. ``entities`` are the keys of the entities it mentions. ``recall_count``: how often it came
-    back before. ``feedback_up`` and ``feedback_down`` count the answers that called it helpful or not,
-    ``negative_hits`` the cues it was marked as a wrong answer to.
+    ``importance`` runs from 0 to 100, ``confidence`` from 0 to 1. ``contested``: an unresolved
+    contradiction touches it. ``entities`` are the keys of the entities it mentions.
+    ``recall_count``: how often it came back before. ``feedback_up`` and ``feedback_down`` count the
+    answers that called it helpful or not, ``negative_hits`` the cues it was marked as a wrong
+    answer to.
     """
 
     key: str
@@ -51,7 +52,10 @@ class Candidate:
         return min(max(2 * self.vector.score - 1, 0.0), 1.0) if self.vector else 0.0
 
     def age_days(self, now: datetime) -> float:
-        """Days since it was learned, or since its last change where that is not known; never negative."""
+        """Days since it was learned, or since its last change where that is not known.
+
+        Never negative.
+        """
         return max(0.0, (now - (self.created_at or self.updated_at)) / _DAY)
 
 
@@ -66,4 +70,6 @@ class Scored:
 
 def in_total_order(scored: list[Scored]) -> list[Scored]:
     """Best first: by score rounded to six places, then uid, so that the order never flickers."""
-    return sorted(scored, key=lambda entry: (-round(entry.score, 6), entry.candidate.uid, entry.candidate.key))
+    return sorted(
+        scored, key=lambda entry: (-round(entry.score, 6), entry.candidate.uid, entry.candidate.key)
+    )

@@ -27,7 +27,8 @@ def entity_cards(
 ) -> tuple[Card, ...]:
     """The cards of entities, in their order; ``facts`` come most important first.
 
-    A fact stands only on the card of the first entity that it mentions, and equal facts stand there once.
+    A fact stands only on the card of the first entity that it mentions, and equal facts stand there
+    once.
     """
     labels = dict(entities)
     chosen: dict[str, dict[str, CardFact]] = {key: {} for key in labels}
@@ -35,5 +36,9 @@ def entity_cards(
         about = next((key for key in labels if key in fact.entities), None)
         if about is not None and len(chosen[about]) < policy.facts:
             chosen[about].setdefault(comparable(fact.content) or fact.content, fact)
-    cards = [Card(key=key, label=labels[key], facts=tuple(found.values())) for key, found in chosen.items() if found]
+    cards = [
+        Card(key=key, label=labels[key], facts=tuple(found.values()))
+        for key, found in chosen.items()
+        if found
+    ]
     return tuple(cards[: policy.cards])

@@ -1,4 +1,7 @@
-"""Explain: why a memory came back from a recall, or why it did not. Pure, over what the trace kept."""
+"""Explain: why a memory came back from a recall, or why it did not.
+
+Pure, over what the trace kept.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -46,7 +49,9 @@ class Why:
         return self.reason is Reason.RETURNED
 
 
-def kept_request(request: RecallRequest, ranker: RankerName, *, returned: int, plan: str | None) -> dict[str, object]:
+def kept_request(
+    request: RecallRequest, ranker: RankerName, *, returned: int, plan: str | None
+) -> dict[str, object]:
     """What a trace keeps of a request, so that an absence can be explained later."""
     return {
         "limit": request.limit,
@@ -67,18 +72,22 @@ def kept_request(request: RecallRequest, ranker: RankerName, *, returned: int, p
     }
 
 
-def kept_candidates(scored: Sequence[Scored], spaces: Sequence[str]) -> list[tuple[int, str, float]]:
+def kept_candidates(
+    scored: Sequence[Scored], spaces: Sequence[str]
+) -> list[tuple[int, str, float]]:
     """The candidates as a trace keeps them: number of the space, uid, score; in their order."""
     numbers = {space: number for number, space in enumerate(spaces)}
     return [
-        (numbers[entry.candidate.key.partition("|")[0]], entry.candidate.uid, round(entry.score, 6)) for entry in scored
+        (numbers[entry.candidate.key.partition("|")[0]], entry.candidate.uid, round(entry.score, 6))
+        for entry in scored
     ]
 
 
 def why(trace: TraceRecord, memory: Memory, before: Memory | None) -> Why:
     """Why a memory came back from the recall of a trace, or why not.
 
-    ``before`` is the version of the memory that the recall could see, None where there was none yet.
+    ``before`` is the version of the memory that the recall could see, None where there was none
+    yet.
     """
     request: Mapping[str, Any] = trace.request
     if memory.space.key not in trace.spaces:
@@ -90,13 +99,22 @@ def why(trace: TraceRecord, memory: Memory, before: Memory | None) -> Why:
     for rank, (space, uid, score) in enumerate(events, start=1):
         if (space, uid) == (number, memory.uid):
             return _of_candidate(request, rank, score)
-    if memory.status is Status.RETRACTED and memory.status_at and memory.status_at <= trace.created_at:
+    if (
+        memory.status is Status.RETRACTED
+        and memory.status_at
+        and memory.status_at <= trace.created_at
+    ):
         return Why(reason=Reason.RETRACTED, detail={"status_reason": memory.status_reason})
     return _of_absent(request, trace.created_at, before)
 
 
 def _of_candidate(request: Mapping[str, Any], rank: int, score: float) -> Why:
-    detail = {"rank": rank, "score": score, "limit": request["limit"], "min_score": request["min_score"]}
+    detail = {
+        "rank": rank,
+        "score": score,
+        "limit": request["limit"],
+        "min_score": request["min_score"],
+    }
     if rank <= request["returned"]:
         return Why(reason=Reason.RETURNED, detail=detail)
     is_below = request["min_score"] > 0 and score < request["min_score"]
@@ -105,9 +123,13 @@ def _of_candidate(request: Mapping[str, Any], rank: int, score: float) -> Why:
 
 def _of_absent(request: Mapping[str, Any], asked_at: datetime, memory: Memory | None) -> Why:
     if memory is None:
-        return Why(reason=Reason.FILTERED_BY_TIME, detail={"recorded": "later than this recall could see"})
+        return Why(
+            reason=Reason.FILTERED_BY_TIME, detail={"recorded": "later than this recall could see"}
+        )
     if memory.status.value not in request["statuses"] or memory.status is Status.RETRACTED:
-        return Why(reason=Reason(memory.status.value), detail={"status_reason": memory.status_reason})
+        return Why(
+            reason=Reason(memory.status.value), detail={"status_reason": memory.status_reason}
+        )
     if memory.has_expired(asked_at):
         return Why(reason=Reason.EXPIRED, detail={"expires_at": _iso(memory.expires_at)})
     moment = datetime.fromisoformat(request["as_of"]) if request["as_of"] else asked_at
@@ -123,7 +145,11 @@ def _of_filtered(request: Mapping[str, Any], memory: Memory) -> Why:
     entities = [ref.key for ref in memory.entities]
     source = memory.source
     checks = (
-        (Reason.FILTERED_BY_TYPE, request["types"] and memory.type.value not in request["types"], memory.type.value),
+        (
+            Reason.FILTERED_BY_TYPE,
+            request["types"] and memory.type.value not in request["types"],
+            memory.type.value,
+        ),
         (Reason.FILTERED_BY_TAG, not set(request["tags"]) <= set(memory.tags), list(memory.tags)),
         (Reason.FILTERED_BY_ENTITY, not set(request["entities"]) <= set(entities), entities),
         (

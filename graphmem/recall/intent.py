@@ -69,7 +69,16 @@ _AREAS: Mapping[Area, tuple[str, ...]] = {
         *("commit", "commits", "pull request", "pull requests", "pr", "prs"),
     ),
     Area.OPS: (
-        *("ops", "server", "servers", "cluster", "gateway", "infrastructure", "docker", "kubernetes"),
+        *(
+            "ops",
+            "server",
+            "servers",
+            "cluster",
+            "gateway",
+            "infrastructure",
+            "docker",
+            "kubernetes",
+        ),
         *("container", "containers", "backup", "backups", "cron", "monitoring", "production"),
     ),
     Area.CLIENT: ("client", "clients", "customer", "customers", "prospect", "prospects"),
@@ -94,7 +103,8 @@ def intent_of(text: str) -> Intent:
 def intent_match(one: Intent, other: Intent, policy: LifecyclePolicy) -> float:
     """How well two intents match, 0 to 1: 0.5 for the goal, 0.3 for the action, 0.2 for the areas they share.
 
-    Areas count as shared ÷ those of the intent that has more. Two unknown goals or actions are no match.
+    Areas count as shared ÷ those of the intent that has more. Two unknown goals or actions are no
+    match.
     """
     most = max(len(one.areas), len(other.areas))
     return (

@@ -16,7 +16,14 @@ class Plan(StrEnum):
     GRAPH_MODE = "graph_mode"
 
 
-_COURSE_OF_EVENTS = ("timeline", "sequence", "history", "what happened", "chain of events", "root cause")
+_COURSE_OF_EVENTS = (
+    "timeline",
+    "sequence",
+    "history",
+    "what happened",
+    "chain of events",
+    "root cause",
+)
 _ACKNOWLEDGEMENTS = frozenset(
     {
         *("ok", "okay", "kk", "thanks", "thx", "got it", "sounds good"),
@@ -38,7 +45,10 @@ _COMMANDS = frozenset(
 
 
 def plan(query: str, policy: PlanPolicy) -> Plan:
-    """The plan for a cue. The first rule that fits decides; lengths leave out blanks at the ends."""
+    """The plan for a cue.
+
+    The first rule that fits decides; lengths leave out blanks at the ends.
+    """
     text = query.strip()
     said = spoken(text)
     first = next(iter(said.split()), "")

@@ -12,7 +12,7 @@ from graphmem.text.analysis import query_terms
 
 _NOTHING = "+space_token:none0"
 _EARLIEST, _LATEST = -(10**14), 8 * 10**14
-# one plan per size class of a text: padded, every query is of the class 1,001 to 10,000 (neo4j-recall, Pitfalls)
+# padded, every text is of the size class 1,001 to 10,000: one plan (neo4j-recall, Pitfalls)
 _PADDED_LENGTH = 1_001
 _LONGEST = 9_999
 
@@ -31,7 +31,9 @@ class Facets:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Moments:
-    """When a memory must not have expired, have begun to be true, and not have ended; milliseconds since 1970.
+    """When a memory must not have expired, have begun to be true, and not have ended.
+
+    Milliseconds since 1970.
 
     Without ``begins_by`` and ``ends_after`` it may be true at any time.
     """
@@ -42,9 +44,18 @@ class Moments:
 
 
 def query_text(
-    cue: str, *, spaces: Sequence[str], statuses: Sequence[Status], facets: Facets, moments: Moments, terms_max: int
+    cue: str,
+    *,
+    spaces: Sequence[str],
+    statuses: Sequence[Status],
+    facets: Facets,
+    moments: Moments,
+    terms_max: int,
 ) -> str:
-    """The Lucene text of a recall, padded to one size class; a cue without words matches nothing."""
+    """The Lucene text of a recall, padded to one size class.
+
+    A cue without words matches nothing.
+    """
     required = [_wall(spaces, statuses, moments), *facets.clauses()]
     room = _LONGEST - sum(len(clause) + 1 for clause in required) - len("+()")
     wanted: list[str] = []

@@ -15,7 +15,13 @@ from graphmem.store.candidates import Found, Harvest, Search
 
 
 def ranked(
-    harvest: Harvest, ranker: RankerName, policy: RecallPolicy, *, now: datetime, search: Search, request: RecallRequest
+    harvest: Harvest,
+    ranker: RankerName,
+    policy: RecallPolicy,
+    *,
+    now: datetime,
+    search: Search,
+    request: RecallRequest,
 ) -> list[Scored]:
     """The candidates in the order of a ranker, best first."""
     candidates = [_candidate(row, harvest) for row in harvest.found]
@@ -55,12 +61,16 @@ def _arm(rank: int | None, score: float | None) -> Arm | None:
     return Arm(rank=rank, score=score) if rank is not None and score is not None else None
 
 
-def _within(candidates: Iterable[Candidate], vector_places: int, text_places: int) -> Iterable[Candidate]:
+def _within(
+    candidates: Iterable[Candidate], vector_places: int, text_places: int
+) -> Iterable[Candidate]:
     """Candidates without the arms in which they came behind the last place that counts, if any arm is left."""
     for candidate in candidates:
         kept = replace(
             candidate,
-            vector=candidate.vector if candidate.vector and candidate.vector.rank <= vector_places else None,
+            vector=candidate.vector
+            if candidate.vector and candidate.vector.rank <= vector_places
+            else None,
             text=candidate.text if candidate.text and candidate.text.rank <= text_places else None,
         )
         if kept.vector or kept.text or kept.graph:

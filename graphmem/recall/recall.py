@@ -74,9 +74,9 @@ class Recall:
         """Answer a cue with ranked memories of the spaces that it names.
 
         Raises:
-            InvalidInput: a space, filter or number is not valid.
-            Forbidden: the key may not read one of the spaces; ScopeDenied for mixed orchestrators; MemoryDisabled;
-                SourcePathDenied.
+            InvalidInput: a space, filter or number is not valid. Forbidden: the key may not read
+            one of the spaces; ScopeDenied for mixed orchestrators; MemoryDisabled;
+            SourcePathDenied.
             StoreUnavailable: the database does not answer.
         """
         spaces = readable_spaces(request.spaces, caller, events=self._events)
@@ -90,20 +90,30 @@ class Recall:
         ranker = request.ranker or (RankerName.RRF if is_typed_graph else RankerName.FUSED)
         chosen_plan = plan(request.query, policy.plan) if request.plan else None
         if chosen_plan is Plan.NO_RECALL:
-            bundle = Bundle(ranker=ranker, plan=chosen_plan, trace_id=self._ids.new("trace"), mode=Mode.NONE)
+            bundle = Bundle(
+                ranker=ranker, plan=chosen_plan, trace_id=self._ids.new("trace"), mode=Mode.NONE
+            )
             self._note(request, bundle, spaces, (), caller, now)
             return bundle
         if chosen_plan:
             limit = min(request.limit, plan_limit(chosen_plan, policy.plan))
-            request = replace(request, limit=limit, graph=request.graph or chosen_plan is Plan.GRAPH_MODE)
+            request = replace(
+                request, limit=limit, graph=request.graph or chosen_plan is Plan.GRAPH_MODE
+            )
         if request.entities:
             request = replace(request, entities=self.entity_keys(request.entities, spaces))
         vector, degraded = (None, ()) if request.text_only else self._vector(request.query)
-        search = search_of(request, spaces, vector, ranker, policy, now=now, terms_max=self._terms_max)
+        search = search_of(
+            request, spaces, vector, ranker, policy, now=now, terms_max=self._terms_max
+        )
         answer = self._ask(search, request)
         scored = ranked(answer.harvest, ranker, policy, now=now, search=search, request=request)
-        passed = [e for e in scored if request.min_score <= 0 or round(e.score, 6) >= request.min_score]
-        bundle = self._bundle(answer, passed[: request.limit], ranker, search, request, policy.cards)
+        passed = [
+            e for e in scored if request.min_score <= 0 or round(e.score, 6) >= request.min_score
+        ]
+        bundle = self._bundle(
+            answer, passed[: request.limit], ranker, search, request, policy.cards
+        )
         if is_typed_graph:
             self._check_paths(bundle, spaces[0])
         bundle = replace(bundle, plan=chosen_plan, degraded=(*degraded, *bundle.degraded))
@@ -134,7 +144,10 @@ class Recall:
         as_of: datetime | None = None,
         known_at: datetime | None = None,
     ) -> KnownOf | None:
-        """What is known of an entity: its most important facts in some spaces; None where nothing mentions it."""
+        """What is known of an entity: its most important facts in some spaces.
+
+        None where nothing mentions it.
+        """
         now = self._clock.now()
         statuses = (Status.ACTIVE, Status.SUPERSEDED) if as_of else (Status.ACTIVE,)
         question = CardQuestion(
@@ -148,7 +161,9 @@ class Recall:
         )
         return self._entities.known_of(spaces, self._overrides.get(key, key), question)
 
-    def entity_keys(self, names: Sequence[str], spaces: Sequence[Space], *, field: str = "entities") -> list[str]:
+    def entity_keys(
+        self, names: Sequence[str], spaces: Sequence[Space], *, field: str = "entities"
+    ) -> list[str]:
         """The entities that names mean in some spaces: normalised, by the overrides, and as they were merged.
 
         Raises:
@@ -164,7 +179,10 @@ class Recall:
         """Run every candidate query once for each plan it can get, so that no caller waits for a plan."""
         now = self._clock.now()
         few, many = (
-            [Space(tenant="-", kind=SpaceKind.SYSTEM, owner=f"warm-up-{number}") for number in range(count)]
+            [
+                Space(tenant="-", kind=SpaceKind.SYSTEM, owner=f"warm-up-{number}")
+                for number in range(count)
+            ]
             for count in (1, 11)
         )
         request = RecallRequest(spaces=[], query="warm up")
@@ -173,16 +191,35 @@ class Recall:
         self._entities.resolved(few, ["other:-"])
         self._candidates.by_index(self._search(request, few, None, now))
         search = self._search(request, few, vector, now)
-        for ask in (self._candidates.by_index, self._candidates.by_index_filtered, self._candidates.exact):
+        for ask in (
+            self._candidates.by_index,
+            self._candidates.by_index_filtered,
+            self._candidates.exact,
+        ):
             ask(search)
         self._candidates.known_at(replace(search, known_at=now))
         search = self._search(request, many, vector, now)
         self._candidates.by_index(search)
         for known_at in (None, now):
-            self._follow_up(replace(search, known_at=known_at, spaces=search.spaces[:1]), [], [], self._base.cards)
+            self._follow_up(
+                replace(search, known_at=known_at, spaces=search.spaces[:1]),
+                [],
+                [],
+                self._base.cards,
+            )
 
-    def _search(self, request: RecallRequest, spaces: Sequence[Space], vector: Vector | None, now: datetime) -> Search:
-        return search_of(request, spaces, vector, RankerName.FUSED, self._base, now=now, terms_max=self._terms_max)
+    def _search(
+        self, request: RecallRequest, spaces: Sequence[Space], vector: Vector | None, now: datetime
+    ) -> Search:
+        return search_of(
+            request,
+            spaces,
+            vector,
+            RankerName.FUSED,
+            self._base,
+            now=now,
+            terms_max=self._terms_max,
+        )
 
     def _vector(self, cue: str) -> tuple[Vector | None, tuple[str, ...]]:
         try:
@@ -192,7 +229,10 @@ class Recall:
             return None, ("embedder_unavailable",)
 
     def _ask(self, search: Search, request: RecallRequest) -> _Answer:
-        """By index where the index can filter; one by one where it cannot, or where it did not fill the limit."""
+        """By index where the index can filter.
+
+        One by one where it cannot, or where it did not fill the limit.
+        """
         if search.known_at:
             return _Answer(harvest=self._candidates.known_at(search), way="exact")
         if search.tags or search.entities:
@@ -219,7 +259,9 @@ class Recall:
         missing = [key for key in keys if key not in memories]
         cards: tuple[Card, ...] = ()
         if missing or (request.cards and keys):
-            more, cards = self._follow_up(search, keys if request.cards else [], missing, cards_policy)
+            more, cards = self._follow_up(
+                search, keys if request.cards else [], missing, cards_policy
+            )
             memories |= more
         items = tuple(
             RecallItem(
@@ -282,11 +324,17 @@ class Recall:
         return dict(found.memories), entity_cards(found.entities, found.facts, policy)
 
 
-def _edges_of(harvest: Harvest, items: Sequence[RecallItem], ranker: RankerName) -> tuple[Edge, ...]:
+def _edges_of(
+    harvest: Harvest, items: Sequence[RecallItem], ranker: RankerName
+) -> tuple[Edge, ...]:
     """002 returns every edge that touches a result, the others those among the results."""
     uids = {item.memory.uid for item in items}
     enough = any if ranker is RankerName.RRF else all
-    return tuple(edge for edge in harvest.edges if enough(uid in uids for uid in (edge.from_uid, edge.to_uid)))
+    return tuple(
+        edge
+        for edge in harvest.edges
+        if enough(uid in uids for uid in (edge.from_uid, edge.to_uid))
+    )
 
 
 def _mode(found: Sequence[Found], search: Search) -> Mode:

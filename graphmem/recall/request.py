@@ -33,9 +33,12 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecallRequest:
-    """One question. Empty filters filter nothing; ``ranker`` None and ``limit`` 0 are the defaults of the spaces.
+    """One question.
 
-    ``as_of`` asks for what was true then, ``known_at`` for what was recorded by then; both are now by default.
+    Empty filters filter nothing; ``ranker`` None and ``limit`` 0 are the defaults of the spaces.
+
+    ``as_of`` asks for what was true then, ``known_at`` for what was recorded by then; both are now
+    by default.
     """
 
     spaces: Sequence[str]
@@ -62,7 +65,9 @@ class RecallRequest:
     @property
     def statuses(self) -> tuple[Status, ...]:
         """The statuses that may come back; retracted ones never do."""
-        was_true = self.include_superseded or self.as_of is not None  # what was true then may be superseded since
+        was_true = (
+            self.include_superseded or self.as_of is not None
+        )  # what was true then may be superseded since
         extra = ((was_true, Status.SUPERSEDED), (self.include_archived, Status.ARCHIVED))
         return (Status.ACTIVE, *(status for wanted, status in extra if wanted))
 
@@ -89,7 +94,10 @@ class RecallItem:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bundle:
-    """The answer of a recall. ``search`` says whether the vectors were compared by index or one by one."""
+    """The answer of a recall.
+
+    ``search`` says whether the vectors were compared by index or one by one.
+    """
 
     mode: Mode
     ranker: RankerName

@@ -29,21 +29,34 @@ def readable_spaces(
             raise InvalidInput({f"{field}.{index}": [str(error)]}) from error
     for space in named:
         if not caller.may(Role.READER, space):
-            log.warning("recall denied: key %s may not read a space of kind %s", caller.key_id, space.kind)
+            log.warning(
+                "recall denied: key %s may not read a space of kind %s", caller.key_id, space.kind
+            )
             _note_denied(space, named, caller, events)
             raise Forbidden
     if len(set(named)) > 1 and any(space.kind is SpaceKind.ORCHESTRATOR for space in named):
         orchestrator = next(space for space in named if space.kind is SpaceKind.ORCHESTRATOR)
-        _note_denied(next(space for space in named if space != orchestrator), [orchestrator], caller, events)
+        _note_denied(
+            next(space for space in named if space != orchestrator), [orchestrator], caller, events
+        )
         raise ScopeDenied
-    widened = [wider for space in named for wider in space.readable_with_it() if caller.may(Role.READER, wider)]
+    widened = [
+        wider
+        for space in named
+        for wider in space.readable_with_it()
+        if caller.may(Role.READER, wider)
+    ]
     return tuple(dict.fromkeys(widened))
 
 
-def _note_denied(requested: Space, named: Iterable[Space], caller: Caller, events: Events | None) -> None:
+def _note_denied(
+    requested: Space, named: Iterable[Space], caller: Caller, events: Events | None
+) -> None:
     """Leave an event where a recall would cross the wall of an orchestrator, for the one that is available."""
     around = [space for space in (requested, *named) if space.kind is SpaceKind.ORCHESTRATOR]
-    available = next((space for space in around if space != requested and caller.may_see(space)), None)
+    available = next(
+        (space for space in around if space != requested and caller.may_see(space)), None
+    )
     if events and around:
         events.emit(
             "memory.recall.scope_denied",

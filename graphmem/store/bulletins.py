@@ -20,7 +20,10 @@ class Bulletins:
 
     def keep(self, space: Space, snapshot: Snapshot) -> None:
         """Keep the bulletin of a message instead of the one before."""
-        sections = [[name, [[line.text, line.uid] for line in lines]] for name, lines in snapshot.bulletin.sections]
+        sections = [
+            [name, [[line.text, line.uid] for line in lines]]
+            for name, lines in snapshot.bulletin.sections
+        ]
         self._connection.run(
             "bulletins.keep",
             key=f"{space.key}|{snapshot.message_id}",
@@ -49,14 +52,17 @@ class Bulletins:
         if dry_run:
             return int(self._connection.fetch("bulletins.count_before", before=before)[0]["old"])
         removed = 0
-        while done := self._connection.run("bulletins.forget", before=before, limit=_FORGOTTEN_AT_ONCE)[0]["removed"]:
+        while done := self._connection.run(
+            "bulletins.forget", before=before, limit=_FORGOTTEN_AT_ONCE
+        )[0]["removed"]:
             removed += done
         return removed
 
 
 def _snapshot(row: Mapping[str, Any]) -> Snapshot:
     sections = tuple(
-        (name, tuple(Line(text=text, uid=uid) for text, uid in lines)) for name, lines in json.loads(row["sections"])
+        (name, tuple(Line(text=text, uid=uid) for text, uid in lines))
+        for name, lines in json.loads(row["sections"])
     )
     return Snapshot(
         message_id=row["message_id"],

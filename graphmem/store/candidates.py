@@ -84,7 +84,10 @@ class Search:
 
     def within_index(self) -> dict[str, Any]:
         """The interval as the vector index knows it."""
-        return {"begins_by_ms": epoch_ms(self.begins_by), "ends_after_ms": ends_after_ms(self.ends_after)}
+        return {
+            "begins_by_ms": epoch_ms(self.begins_by),
+            "ends_after_ms": ends_after_ms(self.ends_after),
+        }
 
     def graph(self) -> dict[str, Any]:
         """The parameters of the graph arm."""
@@ -141,7 +144,9 @@ class Harvest:
     nodes: Mapping[str, Mapping[str, Any]]
     mentions: Mapping[str, Sequence[tuple[str, str]]]
     edges: tuple[Edge, ...]
-    versions: Mapping[str, str] = field(default_factory=dict)  # as known at a past time: the revision of a memory
+    versions: Mapping[str, str] = field(
+        default_factory=dict
+    )  # as known at a past time: the revision of a memory
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -162,7 +167,9 @@ class Candidates:
 
     def by_index(self, search: Search) -> Harvest:
         """Candidates by the indexes alone."""
-        return self._harvest("candidates", search.parameters() | search.within_index() | search.graph())
+        return self._harvest(
+            "candidates", search.parameters() | search.within_index() | search.graph()
+        )
 
     def by_index_filtered(self, search: Search) -> Harvest:
         """Candidates by the indexes, with the filters that they know."""
@@ -198,13 +205,19 @@ class Candidates:
             "card_rows": numbers.rows,
         }
         if search.known_at:
-            parameters |= {"begins_by": search.begins_by, "ends_after": search.ends_after, "known_at": search.known_at}
+            parameters |= {
+                "begins_by": search.begins_by,
+                "ends_after": search.ends_after,
+                "known_at": search.known_at,
+            }
         else:
             parameters |= search.within_index()
         query = "recall.cards_known_at" if search.known_at else "recall.cards"
         row = self._connection.fetch(query, **parameters)[0]
         return FollowUp(
-            memories={node["key"]: memory_from_node(node, entities) for node, entities in row["missing"]},
+            memories={
+                node["key"]: memory_from_node(node, entities) for node, entities in row["missing"]
+            },
             entities=[(key, label) for key, label in row["entities"]],
             facts=[
                 CardFact(key=key, uid=uid, content=content, entities=tuple(about))
@@ -219,7 +232,9 @@ class Candidates:
             if key in harvest.versions:
                 memories[key] = memory_from_revision(harvest.versions[key])
             elif key in harvest.nodes:
-                memories[key] = memory_from_node(harvest.nodes[key], sorted(harvest.mentions.get(key, ())))
+                memories[key] = memory_from_node(
+                    harvest.nodes[key], sorted(harvest.mentions.get(key, ()))
+                )
         return memories
 
     def _harvest(self, query: str, parameters: Mapping[str, Any]) -> Harvest:

@@ -18,7 +18,13 @@ from neo4j.exceptions import (
     TransientError,
 )
 
-from graphmem.errors import Conflict, GraphmemError, StoreDamaged, StoreLoginRefused, StoreUnavailable
+from graphmem.errors import (
+    Conflict,
+    GraphmemError,
+    StoreDamaged,
+    StoreLoginRefused,
+    StoreUnavailable,
+)
 from graphmem.store.queries import QUERIES
 
 Result = TypeVar("Result")
@@ -108,8 +114,12 @@ class Connection:
                 try:
                     return self._write(work)
                 except ClientError as error:
-                    # another writer created or removed a node between our reading and locking it: look again
-                    if not (isinstance(error, ConstraintError) or (error.code or "").endswith("EntityNotFound")):
+                    # another writer created or removed a node between our reading and locking it:
+                    # look again
+                    if not (
+                        isinstance(error, ConstraintError)
+                        or (error.code or "").endswith("EntityNotFound")
+                    ):
                         raise
             return self._write(work)
 
@@ -136,7 +146,10 @@ class Connection:
 
     @contextmanager
     def _attempted(self) -> Iterator[None]:
-        """Try with patience; but while the last call got no answer, only where the database answers at once."""
+        """Try with patience.
+
+        But while the last call got no answer, only where the database answers at once.
+        """
         if self._is_away:
             self._check_back()
         try:
@@ -144,11 +157,16 @@ class Connection:
                 yield
         except StoreUnavailable as error:
             # a query that took too long or lost a race says nothing of the next one
-            self._is_away = isinstance(error.__cause__, DriverError | AuthError | DatabaseUnavailable)
+            self._is_away = isinstance(
+                error.__cause__, DriverError | AuthError | DatabaseUnavailable
+            )
             raise
 
     def _check_back(self) -> None:
-        """Ask whether the database is back, one caller for all; a second later at the earliest if it is not."""
+        """Ask whether the database is back, one caller for all.
+
+        A second later at the earliest if it is not.
+        """
         with self._asking:
             if not self._is_away:
                 return  # another caller has just found it
@@ -157,20 +175,29 @@ class Connection:
             began = time.monotonic()
             problem = self.problem()
             if problem and time.monotonic() - began < _ASKED_SECONDS:
-                problem = self.problem()  # the first was refused at once: it may have been a dead connection
+                problem = (
+                    self.problem()
+                )  # the first was refused at once: it may have been a dead connection
             if problem is None:
                 self._is_away = False
                 return
             is_refused = isinstance(problem, StoreLoginRefused)
-            self._refused_until = time.monotonic() + (LOGIN_SECONDS if is_refused else _ASKED_SECONDS)
+            self._refused_until = time.monotonic() + (
+                LOGIN_SECONDS if is_refused else _ASKED_SECONDS
+            )
             raise problem
 
     def problem(self) -> StoreUnavailable | None:
-        """Why the database does not answer now, asked once: it is away, or damaged. None where it answers."""
+        """Why the database does not answer now, asked once: it is away, or damaged.
+
+        None where it answers.
+        """
         try:
             self.run_named("service.ping")
         except StoreUnavailable as away:
-            is_open = not isinstance(away.__cause__, DatabaseUnavailable)  # the server itself does not answer
+            is_open = not isinstance(
+                away.__cause__, DatabaseUnavailable
+            )  # the server itself does not answer
             return away if is_open or not self._has_failed() else StoreDamaged()
         return None
 
@@ -178,7 +205,11 @@ class Connection:
         """Whether the server answers, and says that it could not open the database."""
         try:
             with _translated(), self._driver.session(database="system") as session:
-                return bool(list(session.run(QUERIES["service.failed_database"].text, database=self.database)))
+                return bool(
+                    list(
+                        session.run(QUERIES["service.failed_database"].text, database=self.database)
+                    )
+                )
         except GraphmemError:
             return False
 
@@ -196,7 +227,10 @@ class Connection:
 
     def _session(self, access: str) -> neo4j.Session:
         return self._driver.session(
-            database=self.database, default_access_mode=access, bookmark_manager=self._bookmarks, fetch_size=1000
+            database=self.database,
+            default_access_mode=access,
+            bookmark_manager=self._bookmarks,
+            fetch_size=1000,
         )
 
 

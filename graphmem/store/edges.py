@@ -103,9 +103,16 @@ class Edges:
         mentions: dict[str, list[tuple[str, str]]] = defaultdict(list)
         for key, entity, label in rows[0]["mentions"]:
             mentions[key].append((entity, label))
-        entities = {EntityRef(key=entity, label=label) for found in mentions.values() for entity, label in found}
+        entities = {
+            EntityRef(key=entity, label=label)
+            for found in mentions.values()
+            for entity, label in found
+        }
         return Neighbourhood(
-            memories=tuple(memory_from_node(node, sorted(mentions[node["key"]])) for node in rows[0]["memories"]),
+            memories=tuple(
+                memory_from_node(node, sorted(mentions[node["key"]]))
+                for node in rows[0]["memories"]
+            ),
             edges=tuple(edge_from_row(row) for row in rows[0]["edges"]),
             entities=tuple(sorted(entities)),
         )

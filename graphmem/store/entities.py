@@ -99,7 +99,9 @@ class Entities:
         limit: int,
         behind: EntityPlace | None,
     ) -> EntityPage:
-        """One page of the entities that memories of some spaces mention; those named exactly so come first.
+        """One page of the entities that memories of some spaces mention.
+
+        Those named exactly so come first.
 
         ``prefix`` is a normalised beginning of a name.
         """
@@ -135,7 +137,10 @@ class Entities:
         return self._connection.read(work)
 
     def known_of(self, spaces: Sequence[Space], key: str, question: CardQuestion) -> KnownOf | None:
-        """What is known of an entity in some spaces; one that was merged leads to what it became."""
+        """What is known of an entity in some spaces.
+
+        One that was merged leads to what it became.
+        """
         parameters: dict[str, Any] = {
             "keys": sorted({f"{space.without_persona.key}|{key}" for space in spaces}),
             "spaces": [space.key for space in spaces],
@@ -170,9 +175,14 @@ class Entities:
             return []
         owners = sorted({space.without_persona.key for space in spaces})
         became = self._connection.read(
-            lambda transaction: resolved_entities(transaction, [f"{owner}|{key}" for owner in owners for key in keys])
+            lambda transaction: resolved_entities(
+                transaction, [f"{owner}|{key}" for owner in owners for key in keys]
+            )
         )
-        return [next((became[f"{o}|{key}"] for o in owners if f"{o}|{key}" in became), key) for key in keys]
+        return [
+            next((became[f"{o}|{key}"] for o in owners if f"{o}|{key}" in became), key)
+            for key in keys
+        ]
 
     def changes(self, space: Space, *, limit: int, behind: ChangePlace | None = None) -> ChangePage:
         """One page of the merges and splits of a space, newest first."""
@@ -187,7 +197,11 @@ class Entities:
                 limit=limit + 1,
             )
             found = tuple(entity_change_from_node(row["c"]) for row in rows[:limit])
-            last = ChangePlace(created_at=found[-1].created_at, uid=found[-1].uid) if len(rows) > limit else None
+            last = (
+                ChangePlace(created_at=found[-1].created_at, uid=found[-1].uid)
+                if len(rows) > limit
+                else None
+            )
             total = transaction.run("entities.count_changes", space=space.key)[0]["total"]
             return ChangePage(changes=found, total=total, next=last)
 
@@ -195,14 +209,21 @@ class Entities:
 
 
 def resolved_entities(transaction: Transaction, keys: Iterable[str]) -> dict[str, str]:
-    """What merged entities became: ``space|key`` → key; those that stand for themselves are left out."""
+    """What merged entities became: ``space|key`` → key.
+
+    Those that stand for themselves are left out.
+    """
     rows = transaction.run("entities.resolve", space_keys=sorted(keys))
     return {row["key"]: row["entity_key"] for row in rows}
 
 
-def lock_entities(transaction: Transaction, space: Space, keys: Sequence[str]) -> Mapping[str, EntityState]:
+def lock_entities(
+    transaction: Transaction, space: Space, keys: Sequence[str]
+) -> Mapping[str, EntityState]:
     """Take the locks of entities of a space; those that are not there are left out."""
-    rows = transaction.run("entities.lock", space_keys=sorted({f"{space.key}|{key}" for key in keys}))
+    rows = transaction.run(
+        "entities.lock", space_keys=sorted({f"{space.key}|{key}" for key in keys})
+    )
     return {
         row["entity_key"]: EntityState(
             key=row["entity_key"],
@@ -231,14 +252,19 @@ def create_entity(transaction: Transaction, space: Space, ref: EntityRef, *, now
         "label": ref.label or label_from_key(ref.key),
         "created_at": now,
     }
-    rows = transaction.run("entities.create", space_key=f"{space.key}|{ref.key}", properties=properties)
+    rows = transaction.run(
+        "entities.create", space_key=f"{space.key}|{ref.key}", properties=properties
+    )
     return bool(rows[0]["is_new"])
 
 
 def move_mentions(
     transaction: Transaction, change: EntityChange, memory_keys: Sequence[str] | None
 ) -> tuple[int, list[str]]:
-    """Move mentions as a change says, of all memories or of some; says how many, and the uids of the first."""
+    """Move mentions as a change says, of all memories or of some.
+
+    Says how many, and the uids of the first.
+    """
     row = transaction.run(
         "entities.move_mentions",
         **_ends(change),
@@ -250,8 +276,13 @@ def move_mentions(
     return row["moved"], row["sample"]
 
 
-def save_change(transaction: Transaction, change: EntityChange, *, aliases: Sequence[str] | None) -> None:
-    """Keep a change; with ``aliases`` the one entity is merged into the other, which then has these."""
+def save_change(
+    transaction: Transaction, change: EntityChange, *, aliases: Sequence[str] | None
+) -> None:
+    """Keep a change.
+
+    With ``aliases`` the one entity is merged into the other, which then has these.
+    """
     if aliases is not None:
         ends = {name: value for name, value in _ends(change).items() if name.endswith("_key")}
         transaction.run("entities.merge_into", **ends, change=change.uid, aliases=list(aliases))
@@ -292,7 +323,9 @@ def later_changes(transaction: Transaction, change: EntityChange) -> list[str]:
 def move_back(transaction: Transaction, change: EntityChange, *, now: datetime) -> int:
     """Undo a change; says how many memories got their mentions back."""
     ends = _ends(change)
-    row = transaction.run("entities.move_back", **ends, change=change.uid, space_prefix=change.space)[0]
+    row = transaction.run(
+        "entities.move_back", **ends, change=change.uid, space_prefix=change.space
+    )[0]
     transaction.run("entities.finish_undo", uid=change.uid, now=now)
     return int(row["restored"])
 
@@ -307,4 +340,9 @@ def _ends(change: EntityChange) -> dict[str, str]:
 
 
 def _entity(row: Mapping[str, Any]) -> Entity:
-    return Entity(key=row["entity_key"], space=row["space"], label=row["label"], aliases=tuple(row["aliases"] or ()))
+    return Entity(
+        key=row["entity_key"],
+        space=row["space"],
+        label=row["label"],
+        aliases=tuple(row["aliases"] or ()),
+    )

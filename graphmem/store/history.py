@@ -32,7 +32,10 @@ class Histories:
 
         def work(transaction: Transaction) -> History:
             rows = transaction.run(
-                "history.revisions", space_key=memory.key, behind=behind or _BEHIND_NONE, limit=limit + 1
+                "history.revisions",
+                space_key=memory.key,
+                behind=behind or _BEHIND_NONE,
+                limit=limit + 1,
             )
             lineage = transaction.run("history.lineage", space_key=memory.key)
             return History(
@@ -56,12 +59,18 @@ class Histories:
         return [memory_from_node(row["m"], row["entities"]) for row in rows]
 
     def last_active(self, memory: Memory) -> Memory | None:
-        """What a memory last was while it was active, before its present version; None if that is not known."""
+        """What a memory last was while it was active, before its present version.
+
+        None if that is not known.
+        """
         rows = self._connection.fetch("history.last_active", space_key=memory.key)
         return memory_from_revision(rows[0]["memory"]) if rows else None
 
     def version_at(self, memory: Memory, moment: datetime) -> Memory | None:
-        """The version of a memory that was in force at a moment; None before it was first recorded."""
+        """The version of a memory that was in force at a moment.
+
+        None before it was first recorded.
+        """
         if memory.created_at > moment:
             return None
         rows = self._connection.fetch("history.revision_at", space_key=memory.key, moment=moment)

@@ -43,24 +43,33 @@ class Inspection:
     def empty_claims(self, space: str) -> list[str]:
         """Claims that point to no memory, at most ten thousand."""
         return [
-            row["key"] for row in self._connection.fetch("inspection.empty_claims", space=space, limit=_LEFTOVERS_MAX)
+            row["key"]
+            for row in self._connection.fetch(
+                "inspection.empty_claims", space=space, limit=_LEFTOVERS_MAX
+            )
         ]
 
     def remove_empty_claims(self, space: str) -> int:
         """Remove claims that point to no memory; says how many."""
-        rows = self._connection.run("inspection.remove_empty_claims", space=space, limit=_LEFTOVERS_MAX)
+        rows = self._connection.run(
+            "inspection.remove_empty_claims", space=space, limit=_LEFTOVERS_MAX
+        )
         return int(rows[0]["removed"])
 
     def crossing_edges(self, space: str) -> list[str]:
         """Edges between memories of two spaces, by the key of the memory that each begins at."""
-        rows = self._connection.fetch("inspection.crossing_edges", space=space, limit=_LEFTOVERS_MAX)
+        rows = self._connection.fetch(
+            "inspection.crossing_edges", space=space, limit=_LEFTOVERS_MAX
+        )
         return [row["key"] for row in rows]
 
     def remove_crossing_edges(self, run: Run, *, ids: IdSource, now: datetime) -> int:
         """Remove edges between memories of two spaces, with a trace of each; says how many."""
 
         def work(transaction: Transaction) -> int:
-            rows = transaction.run("inspection.remove_crossing_edges", space=run.space, limit=_LEFTOVERS_MAX)
+            rows = transaction.run(
+                "inspection.remove_crossing_edges", space=run.space, limit=_LEFTOVERS_MAX
+            )
             traces = [
                 job_trace(
                     ids.new("trace"),

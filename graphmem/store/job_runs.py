@@ -20,7 +20,12 @@ class JobRuns:
     def register(self, jobs: Sequence[JobState]) -> None:
         """Keep what jobs do and when they run."""
         rows = [
-            {"name": job.name, "does": job.does, "schedule": job.schedule, "next_run_at": job.next_run_at}
+            {
+                "name": job.name,
+                "does": job.does,
+                "schedule": job.schedule,
+                "next_run_at": job.next_run_at,
+            }
             for job in jobs
         ]
         self._connection.run("jobs.register", jobs=rows)
@@ -75,23 +80,34 @@ class JobRuns:
         """Record that the time of a job came while no process could begin it."""
         self._connection.run("jobs.note_missed", uid=uid, job=job, holder=holder, now=now)
 
-    def newest(self, job: str, *, limit: int, prefixes: Sequence[str] | None = None) -> list[RunRecord]:
+    def newest(
+        self, job: str, *, limit: int, prefixes: Sequence[str] | None = None
+    ) -> list[RunRecord]:
         """The newest runs of a job: all of them, or those in single spaces whose keys begin in one of some ways."""
         rows = self._connection.fetch(
-            "jobs.runs", job=job, limit=limit, every=prefixes is None, space_prefixes=list(prefixes or ())
+            "jobs.runs",
+            job=job,
+            limit=limit,
+            every=prefixes is None,
+            space_prefixes=list(prefixes or ()),
         )
         return [run_record(row["r"]) for row in rows]
 
     def states(self, *, now: datetime) -> list[JobState]:
         """What is known of each job, by name."""
-        return [job_state(row["j"], row["holder"], row["r"]) for row in self._connection.fetch("jobs.states", now=now)]
+        return [
+            job_state(row["j"], row["holder"], row["r"])
+            for row in self._connection.fetch("jobs.states", now=now)
+        ]
 
     def forget(self, before: datetime, *, dry_run: bool = False) -> int:
         """Remove the records of runs from before a time; says how many."""
         if dry_run:
             return int(self._connection.fetch("jobs.count_runs_before", before=before)[0]["old"])
         removed = 0
-        while done := self._connection.run("jobs.forget_runs", before=before, limit=_FORGOTTEN_AT_ONCE)[0]["removed"]:
+        while done := self._connection.run(
+            "jobs.forget_runs", before=before, limit=_FORGOTTEN_AT_ONCE
+        )[0]["removed"]:
             removed += done
         return removed
 

@@ -38,7 +38,9 @@ class ApiKeys:
         self._remembered: TTLCache[str, Caller] = TTLCache(_CACHED_KEYS, _REMEMBERED_SECONDS)
         self._lock = threading.Lock()
 
-    def create(self, *, name: str, role: Role, tenant: str, spaces: Sequence[str]) -> Mapping[str, object]:
+    def create(
+        self, *, name: str, role: Role, tenant: str, spaces: Sequence[str]
+    ) -> Mapping[str, object]:
         """Make a key; the answer holds it this once."""
         secret = new_secret()
         rows = self._connection.run("keys.save", **self._values(secret, name, role, tenant, spaces))
@@ -46,13 +48,16 @@ class ApiKeys:
 
     def ensure_admin(self, secret: str) -> None:
         """Make the first admin key, unless it is there."""
-        self._connection.run("keys.ensure", **self._values(secret, "first admin key", Role.ADMIN, FIRST_TENANT, ["*"]))
+        self._connection.run(
+            "keys.ensure",
+            **self._values(secret, "first admin key", Role.ADMIN, FIRST_TENANT, ["*"]),
+        )
 
     def find(self, secret: str, *, while_away: bool = False) -> Caller | None:
         """Who holds a key; None for one that is unknown or revoked.
 
-        With ``while_away`` a key that was used within the hour still says whose it is while the database is away:
-        for calls that then answer with nothing of it, such as an empty bulletin.
+        With ``while_away`` a key that was used within the hour still says whose it is while the
+        database is away: for calls that then answer with nothing of it, such as an empty bulletin.
 
         Raises:
             StoreUnavailable: the database does not answer.
@@ -98,7 +103,9 @@ class ApiKeys:
             self._remembered.clear()
         return key_listing(rows[0]["k"])
 
-    def _values(self, secret: str, name: str, role: Role, tenant: str, spaces: Sequence[str]) -> dict[str, Any]:
+    def _values(
+        self, secret: str, name: str, role: Role, tenant: str, spaces: Sequence[str]
+    ) -> dict[str, Any]:
         return {
             "uid": self._ids.new("key"),
             "hash": _digest(secret),

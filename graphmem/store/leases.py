@@ -1,4 +1,7 @@
-"""Leases: what only one process may do at a time. A holder renews its lease; one that dies loses it soon."""
+"""Leases: what only one process may do at a time.
+
+A holder renews its lease; one that dies loses it soon.
+"""
 
 import logging
 import threading
@@ -28,11 +31,17 @@ class Lease:
     holder: str
 
 
-def take_lease(connection: Connection, name: str, *, holder: str, clock: Clock, seconds: float) -> Lease:
+def take_lease(
+    connection: Connection, name: str, *, holder: str, clock: Clock, seconds: float
+) -> Lease:
     """Take or renew a lease."""
     now = clock.now()
     rows = connection.run(
-        "service.take_lease", name=name, holder=holder, now=now, expires_at=now + timedelta(seconds=seconds)
+        "service.take_lease",
+        name=name,
+        holder=holder,
+        now=now,
+        expires_at=now + timedelta(seconds=seconds),
     )
     return Lease(is_ours=rows[0]["holder"] == holder, holder=rows[0]["holder"])
 
@@ -89,7 +98,10 @@ class Heartbeat:
         self._thread.join(timeout=10)
 
     def _run(self) -> None:
-        """Renew until it is ended; whatever goes wrong, the holder learns that the lease is no longer sure."""
+        """Renew until it is ended.
+
+        Whatever goes wrong, the holder learns that the lease is no longer sure.
+        """
         try:
             self._renew()
         except Exception:
@@ -108,11 +120,19 @@ class Heartbeat:
             due = time.monotonic() + pause
             try:
                 lease = take_lease(
-                    self._connection, self._name, holder=self._holder, clock=self._clock, seconds=self._seconds
+                    self._connection,
+                    self._name,
+                    holder=self._holder,
+                    clock=self._clock,
+                    seconds=self._seconds,
                 )
                 if self._on_beat:
                     self._on_beat()
-            except (Conflict, RuntimeError, StoreUnavailable):  # RuntimeError: the counts grew while they were read
+            except (
+                Conflict,
+                RuntimeError,
+                StoreUnavailable,
+            ):  # RuntimeError: the counts grew while they were read
                 log.warning("the lease %s could not be renewed", self._name)
                 if time.monotonic() - renewed > self._seconds:
                     self._lost.set()
@@ -132,7 +152,13 @@ class Heartbeat:
 
 @contextmanager
 def waited_lease(
-    connection: Connection, name: str, *, holder: str, clock: Clock, seconds: float, wait_seconds: float
+    connection: Connection,
+    name: str,
+    *,
+    holder: str,
+    clock: Clock,
+    seconds: float,
+    wait_seconds: float,
 ) -> Iterator[None]:
     """Hold a lease, waiting for it while another process has it.
 

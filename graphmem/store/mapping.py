@@ -17,7 +17,14 @@ from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.space import space_from_key
 from graphmem.model.tokens import ALWAYS_MS, NEVER_MS, epoch_ms
 from graphmem.model.trace import TraceRecord
-from graphmem.store.schema import ApiKeyNode, EntityChangeNode, JobNode, JobRunNode, MemoryNode, TraceNode
+from graphmem.store.schema import (
+    ApiKeyNode,
+    EntityChangeNode,
+    JobNode,
+    JobRunNode,
+    MemoryNode,
+    TraceNode,
+)
 
 Properties = dict[str, Any]
 Stored = Mapping[str, Any]  # a node or its properties
@@ -44,7 +51,8 @@ def memory_from_node(node: Stored, entities: Iterable[Sequence[str]] = ()) -> Me
     """The memory of a node; ``entities`` are (key, label) pairs of what it mentions.
 
     Raises:
-        ValueDamaged: a value is none that this version knows; the message names it (002, Validation).
+        ValueDamaged: a value is none that this version knows; the message names it (002,
+            Validation).
     """
     values = _values(_MEMORY, node)
     try:
@@ -130,7 +138,9 @@ def memory_properties(memory: Memory) -> Properties:
         "status_at": memory.status_at,
         "pinned": memory.pinned,
         "tags": list(memory.tags),
-        "metadata": json.dumps(memory.metadata, ensure_ascii=False, sort_keys=True) if memory.metadata else None,
+        "metadata": json.dumps(memory.metadata, ensure_ascii=False, sort_keys=True)
+        if memory.metadata
+        else None,
         "source_type": source.type.value,
         "source_path": source.path,
         "source_key": source.key,
@@ -191,7 +201,11 @@ def memory_from_revision(text: str) -> Memory:
             "entities": tuple(EntityRef(**ref) for ref in values["entities"]),
             "tags": tuple(values["tags"]),
             "source": Source(
-                **source | {"type": SourceType(source["type"]), "captured_by": CapturedBy(source["captured_by"])}
+                **source
+                | {
+                    "type": SourceType(source["type"]),
+                    "captured_by": CapturedBy(source["captured_by"]),
+                }
             ),
         }
     )
@@ -219,7 +233,12 @@ def chunk_copies(memory: Memory) -> Properties:
 def caller_from_node(node: Stored) -> Caller:
     """Who the holder of an API key is."""
     values = _values(_API_KEY, node)
-    return Caller(key_id=values.uid, tenant=values.tenant, role=Role(values.role), spaces=tuple(values.spaces or ()))
+    return Caller(
+        key_id=values.uid,
+        tenant=values.tenant,
+        role=Role(values.role),
+        spaces=tuple(values.spaces or ()),
+    )
 
 
 def key_listing(node: Stored) -> Mapping[str, object]:
@@ -265,7 +284,11 @@ def job_state(node: Stored, holder: str | None, last_run: Stored | None) -> JobS
         schedule=values.schedule,
         next_run_at=values.next_run_at,
         slot=values.slot,
-        totals={status: getattr(values, status) or 0 for status in RunStatus if status is not RunStatus.RUNNING},
+        totals={
+            status: getattr(values, status) or 0
+            for status in RunStatus
+            if status is not RunStatus.RUNNING
+        },
         last_started_at=values.last_started_at,
         last_succeeded_at=values.last_succeeded_at,
         last_seconds=values.last_seconds,
@@ -312,8 +335,8 @@ def trace_from_node(node: Stored) -> TraceRecord:
 def _values(described: Described, node: Stored) -> SimpleNamespace:
     """A node's properties as neomodel's own property objects read them; what is absent is None.
 
-    ``StructuredNode.inflate`` does the same and then builds managers for every relation, which took ten times as
-    long and was half of a recall.
+    ``StructuredNode.inflate`` does the same and then builds managers for every relation, which took
+    ten times as long and was half of a recall.
     """
     values: dict[str, Any] = dict.fromkeys(described)
     for name, value in node.items():

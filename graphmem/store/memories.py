@@ -101,7 +101,11 @@ class Memories:
             )
             found = [_memory(row) for row in rows]
             shown = tuple(found[:limit])
-            more = Place(created_at=shown[-1].created_at, key=shown[-1].key) if len(found) > limit else None
+            more = (
+                Place(created_at=shown[-1].created_at, key=shown[-1].key)
+                if len(found) > limit
+                else None
+            )
             total = transaction.run(f"memories.count{ending}", **filters)[0]["total"]
             return Page(memories=shown, total=total, next=more)
 

@@ -40,7 +40,11 @@ def load_migrations() -> tuple[Migration, ...]:
     """The migrations in order; number 0 is what they need themselves."""
     files = sorted(resources.files("cypher.schema").iterdir(), key=lambda file: file.name)
     return tuple(
-        Migration(number=int(match["number"]), name=file.name, statements=_statements(file.read_text("utf-8")))
+        Migration(
+            number=int(match["number"]),
+            name=file.name,
+            statements=_statements(file.read_text("utf-8")),
+        )
         for file in files
         if (match := _FILE.fullmatch(file.name))
     )
@@ -52,10 +56,14 @@ def schema_state(connection: Connection) -> SchemaState:
     if not rows:
         return SchemaState(version=0, embedder=None, dimensions=None)
     row = rows[0]
-    return SchemaState(version=row["version"], embedder=row["embedder"], dimensions=row["dimensions"])
+    return SchemaState(
+        version=row["version"], embedder=row["embedder"], dimensions=row["dimensions"]
+    )
 
 
-def apply_migrations(connection: Connection, *, embedder: Embedder, clock: Clock, holder: str) -> SchemaState:
+def apply_migrations(
+    connection: Connection, *, embedder: Embedder, clock: Clock, holder: str
+) -> SchemaState:
     """Bring the schema up to date and wait until its indexes answer. Safe from several processes.
 
     Raises:
@@ -69,7 +77,12 @@ def apply_migrations(connection: Connection, *, embedder: Embedder, clock: Clock
         return state
     _run(connection, bootstrap, {})
     with waited_lease(
-        connection, _LEASE, holder=holder, clock=clock, seconds=_LEASE_SECONDS, wait_seconds=_LEASE_SECONDS
+        connection,
+        _LEASE,
+        holder=holder,
+        clock=clock,
+        seconds=_LEASE_SECONDS,
+        wait_seconds=_LEASE_SECONDS,
     ):
         state = schema_state(connection)
         check_schema(state, embedder, applying=True)
@@ -115,7 +128,9 @@ def _run(connection: Connection, migration: Migration, parameters: Mapping[str, 
             try:
                 connection.run_statement(statement, **used)
                 break
-            except StoreUnavailable:  # a lock held by another process that starts; each statement may be repeated
+            except (
+                StoreUnavailable
+            ):  # a lock held by another process that starts; each statement may be repeated
                 if not tries_left:
                     raise
                 time.sleep(1.0)

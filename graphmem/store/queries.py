@@ -1,9 +1,9 @@
 """The named queries of ``cypher/``, read and checked at import.
 
 A query is ``// name:``, comment lines that say what it does, ``// parameters:`` and Cypher up to a
-semicolon. Vectors have two places, so that an embedder can be changed while the other one is searched; Cypher knows no
-parameter for an index, so a query with the line ``// also in slot: _b`` is there twice, the second time for the other
-place, under its name with ``_b`` behind it.
+semicolon. Vectors have two places, so that an embedder can be changed while the other one is
+searched; Cypher knows no parameter for an index, so a query with the line ``// also in slot: _b``
+is there twice, the second time for the other place, under its name with ``_b`` behind it.
 """
 
 import re
@@ -37,13 +37,16 @@ def parse_queries(noun: str, text: str) -> dict[str, Query]:
     """The queries of one file, by ``noun.name``.
 
     Raises:
-        QueryFileError: a query is empty, undocumented or named twice, or its parameters differ from the text.
+        QueryFileError: a query is empty, undocumented or named twice, or its parameters differ from
+            the text.
     """
     starts = list(_START.finditer(text))
     ends = [start.start() for start in starts[1:]] + [len(text)]
     queries: dict[str, Query] = {}
     for start, end in zip(starts, ends, strict=True):
-        for query in _with_slots(_parse(f"{noun}.{start['name']}", block := text[start.end() : end]), block):
+        for query in _with_slots(
+            _parse(f"{noun}.{start['name']}", block := text[start.end() : end]), block
+        ):
             if query.name in queries:
                 msg = f"{query.name}: there are two of that name"
                 raise QueryFileError(msg)
@@ -62,7 +65,9 @@ def _with_slots(query: Query, block: str) -> list[Query]:
 def _parse(name: str, block: str) -> Query:
     lines = block.strip().splitlines()
     comments = [line[2:].strip() for line in lines if line.startswith("//")]
-    doc = " ".join(line for line in comments if not line.startswith(("parameters:", "also in slot:")))
+    doc = " ".join(
+        line for line in comments if not line.startswith(("parameters:", "also in slot:"))
+    )
     declared = {
         parameter
         for line in comments
@@ -83,11 +88,17 @@ def _parse(name: str, block: str) -> Query:
 
 
 def _load() -> dict[str, Query]:
-    files = {file.name: file for file in resources.files("cypher").iterdir() if file.name.endswith(".cypher")}
+    files = {
+        file.name: file
+        for file in resources.files("cypher").iterdir()
+        if file.name.endswith(".cypher")
+    }
     return {
         name: query
         for file_name, file in sorted(files.items())
-        for name, query in parse_queries(file_name.removesuffix(".cypher"), file.read_text("utf-8")).items()
+        for name, query in parse_queries(
+            file_name.removesuffix(".cypher"), file.read_text("utf-8")
+        ).items()
     }
 
 

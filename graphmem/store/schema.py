@@ -21,13 +21,16 @@ from graphmem.model.memory import MemoryType
 class UtcTimeProperty(DateTimeNeo4jFormatProperty):
     """A native Neo4j time in UTC.
 
-    Our queries return times as ISO text where many come at once: the driver takes a tenth of a millisecond to
-    build each temporal value, the standard library less than a microsecond to read the text.
+    Our queries return times as ISO text where many come at once: the driver takes a tenth of a
+    millisecond to build each temporal value, the standard library less than a microsecond to read
+    the text.
     """
 
     def inflate(self, value: Any, rethrow: bool = False) -> datetime:  # noqa: ANN401, ARG002, FBT001, FBT002 - neomodel's
         """The moment of a stored value."""
-        moment: datetime = datetime.fromisoformat(value) if isinstance(value, str) else value.to_native()
+        moment: datetime = (
+            datetime.fromisoformat(value) if isinstance(value, str) else value.to_native()
+        )
         return moment.astimezone(UTC)
 
 

@@ -35,7 +35,9 @@ class Spaces:
 
     def page(self, prefixes: Sequence[str], *, limit: int, behind: str = "") -> list[SpaceCounts]:
         """The spaces whose keys begin with one of some texts, by key."""
-        rows = self._connection.fetch("spaces.counts", space_prefixes=list(prefixes), cursor=behind, limit=limit)
+        rows = self._connection.fetch(
+            "spaces.counts", space_prefixes=list(prefixes), cursor=behind, limit=limit
+        )
         return [
             SpaceCounts(
                 space=space_from_key(row["space"]),
@@ -48,7 +50,9 @@ class Spaces:
 class SpacePolicies:
     """The policy that holds in a space: the defaults, under what is configured, under what the space has of its own."""
 
-    def __init__(self, connection: Connection, base: Policy, configuration: Configuration | None = None) -> None:
+    def __init__(
+        self, connection: Connection, base: Policy, configuration: Configuration | None = None
+    ) -> None:
         self._connection = connection
         self.configuration = configuration or Configuration()
         self._defaults = base
@@ -68,7 +72,9 @@ class SpacePolicies:
         layers = [*self.configuration.layers_of(space)]
         for owner in dict.fromkeys((space.without_persona, space)):
             values = own.get(owner.key, {})
-            layers.append(Layer(values=values, origins=dict.fromkeys(values, f"space: {owner.name}")))
+            layers.append(
+                Layer(values=values, origins=dict.fromkeys(values, f"space: {owner.name}"))
+            )
         return combined(layers)
 
     def check_enabled(self, space: Space) -> None:
@@ -115,7 +121,9 @@ class SpacePolicies:
         except StoreUnavailable:
             if self._last is None:
                 raise
-            known = self._last  # better than to wait again; the call itself will fail if the database stays away
+            known = (
+                self._last
+            )  # better than to wait again; the call itself will fail if the database stays away
         else:
             known = {row["space"]: _sound(json.loads(row["policy"])) for row in rows}
         with self._lock:

@@ -47,7 +47,9 @@ class Traces:
         if dry_run:
             return int(self._connection.fetch("traces.count_before", before=before)[0]["old"])
         removed = 0
-        while done := self._connection.run("traces.forget", before=before, limit=10_000)[0]["removed"]:
+        while done := self._connection.run("traces.forget", before=before, limit=10_000)[0][
+            "removed"
+        ]:
             removed += done
         return removed
 
@@ -73,13 +75,18 @@ class Journal:
         with self._lock:
             self._traces.append(trace)
             if dropped := self._traces[:-_BUFFERED_MAX]:
-                log.warning("%d traces of recalls were dropped: the database does not take them", len(dropped))
+                log.warning(
+                    "%d traces of recalls were dropped: the database does not take them",
+                    len(dropped),
+                )
                 del self._traces[: len(dropped)]
             for key in recalled:
                 self._counts[key] += 1
                 self._last[key] = trace.created_at
             if self._thread is None and not self._stop.is_set():
-                self._thread = threading.Thread(target=self._write_behind, name="journal", daemon=True)
+                self._thread = threading.Thread(
+                    target=self._write_behind, name="journal", daemon=True
+                )
                 self._thread.start()
                 atexit.register(self.close)
 
@@ -112,7 +119,9 @@ class Journal:
         try:
             self.flush()
         except StoreUnavailable:
-            log.warning("traces and counts of the last recalls are lost: the database does not answer")
+            log.warning(
+                "traces and counts of the last recalls are lost: the database does not answer"
+            )
 
     def _write_behind(self) -> None:
         while not self._stop.wait(_FLUSH_SECONDS):
@@ -123,7 +132,9 @@ class Journal:
             except Exception:
                 log.exception("traces of recalls could not be written")
 
-    def _save(self, traces: Sequence[TraceRecord], counts: Mapping[str, int], last: Mapping[str, datetime]) -> None:
+    def _save(
+        self, traces: Sequence[TraceRecord], counts: Mapping[str, int], last: Mapping[str, datetime]
+    ) -> None:
         keys = sorted(counts)
         if not traces and not keys:
             return
@@ -132,7 +143,10 @@ class Journal:
             for start in range(0, len(traces), _BATCH):
                 save_traces(transaction, traces[start : start + _BATCH])
             for start in range(0, len(keys), _BATCH):
-                rows = [{"key": key, "count": counts[key], "at": last[key]} for key in keys[start : start + _BATCH]]
+                rows = [
+                    {"key": key, "count": counts[key], "at": last[key]}
+                    for key in keys[start : start + _BATCH]
+                ]
                 transaction.run("traces.count_recalls", space_rows=rows)
 
         self._connection.write(work)
@@ -148,5 +162,7 @@ def _values(trace: TraceRecord) -> dict[str, Any]:
         "created_at": trace.created_at.isoformat(),  # as text: quicker to send
         "events": json.dumps(list(trace.events), ensure_ascii=False, separators=(",", ":")),
         "query": trace.query,
-        "request": json.dumps(trace.request, ensure_ascii=False, sort_keys=True) if trace.request else None,
+        "request": json.dumps(trace.request, ensure_ascii=False, sort_keys=True)
+        if trace.request
+        else None,
     }

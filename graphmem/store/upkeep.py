@@ -41,7 +41,9 @@ class Upkeep:
     def spaces(self, only: str) -> Iterator[list[TendedSpace]]:
         """The spaces with active memories, in pages by key; or the one that is named."""
         after = ""
-        while rows := self._connection.fetch("upkeep.spaces", space=only, after=after, limit=_SPACES_AT_ONCE):
+        while rows := self._connection.fetch(
+            "upkeep.spaces", space=only, after=after, limit=_SPACES_AT_ONCE
+        ):
             yield [
                 TendedSpace(
                     space=row["space"],
@@ -77,7 +79,10 @@ class Upkeep:
         if not (wanted := sorted(spaces)):
             return
         # a longer name may stand before a shorter one: / and letters come before |
-        after, until = min(f"{space}|" for space in wanted), max(f"{space}{_BEHIND_SPACE}" for space in wanted)
+        after, until = (
+            min(f"{space}|" for space in wanted),
+            max(f"{space}{_BEHIND_SPACE}" for space in wanted),
+        )
         while rows := self._connection.fetch(
             "upkeep.sayings", spaces=wanted, after=after, until=until, limit=_ROWS_AT_ONCE
         ):
@@ -97,15 +102,23 @@ class Upkeep:
     ) -> list[tuple[EntityRef, list[Foldable]]]:
         """The entities of a space with at least so many facts that may be folded, most facts first, oldest facts first.
 
-        Facts about entities of the types ``projects`` count only where an extractor put them into words.
+        Facts about entities of the types ``projects`` count only where an extractor put them into
+        words.
         """
         rows = self._connection.fetch(
-            "upkeep.foldable", space=space, members=members, people=sorted(people), projects=sorted(projects)
+            "upkeep.foldable",
+            space=space,
+            members=members,
+            people=sorted(people),
+            projects=sorted(projects),
         )
         return [
             (
                 EntityRef(key=row["entity_key"], label=row["label"]),
-                [Foldable(key=key, version=version, content=content) for key, version, content in row["facts"]],
+                [
+                    Foldable(key=key, version=version, content=content)
+                    for key, version, content in row["facts"]
+                ],
             )
             for row in rows
         ]
@@ -121,24 +134,36 @@ class Upkeep:
     def near(self, space: str, *, newest: int, neighbours: int, now: datetime) -> list[NearPair]:
         """The newest memories of a space, each with those that are nearest by vector, the most alike first."""
         rows = self._connection.fetch(
-            f"upkeep.near{self._slot.suffix}", space=space, newest=newest, neighbours=neighbours + 1, now=epoch_ms(now)
+            f"upkeep.near{self._slot.suffix}",
+            space=space,
+            newest=newest,
+            neighbours=neighbours + 1,
+            now=epoch_ms(now),
         )
         return [
-            NearPair(key=row["key"], other=row["other"], similarity=2 * row["score"] - 1 if row["score"] else 0.0)
+            NearPair(
+                key=row["key"],
+                other=row["other"],
+                similarity=2 * row["score"] - 1 if row["score"] else 0.0,
+            )
             for row in rows
         ]
 
     def texts(self, space: str) -> Iterator[tuple[str, str]]:
         """The keys and contents of the active memories of a space."""
         after = ""
-        while rows := self._connection.fetch("upkeep.texts", space=space, after=after, limit=_ROWS_AT_ONCE):
+        while rows := self._connection.fetch(
+            "upkeep.texts", space=space, after=after, limit=_ROWS_AT_ONCE
+        ):
             yield from ((row["key"], row["content"]) for row in rows)
             after = rows[-1]["key"]
 
     def statements(self, space: str) -> Iterator[Statement]:
         """The active memories of a space that mention entities."""
         after = ""
-        while rows := self._connection.fetch("upkeep.statements", space=space, after=after, limit=_ROWS_AT_ONCE):
+        while rows := self._connection.fetch(
+            "upkeep.statements", space=space, after=after, limit=_ROWS_AT_ONCE
+        ):
             for row in rows:
                 yield Statement(
                     key=row["key"],
@@ -148,7 +173,8 @@ class Upkeep:
                     valid_from=_parsed(row["valid_from"]),
                     valid_until=_parsed(row["valid_until"]),
                     entities=tuple(
-                        Named(key=key, names=_names(key, label, aliases)) for key, label, aliases in row["entities"]
+                        Named(key=key, names=_names(key, label, aliases))
+                        for key, label, aliases in row["entities"]
                     ),
                 )
             after = rows[-1]["key"]
@@ -157,14 +183,19 @@ class Upkeep:
         """The entities of an owner's space that stand for themselves."""
         return [
             EntityState(
-                key=row["entity_key"], label=row["label"], aliases=tuple(row["aliases"] or ()), mentions=row["mentions"]
+                key=row["entity_key"],
+                label=row["label"],
+                aliases=tuple(row["aliases"] or ()),
+                mentions=row["mentions"],
             )
             for row in self._connection.fetch("upkeep.entities", space=space, limit=_ENTITIES_MAX)
         ]
 
     def summarisable(self, space: str, *, more_than: int, now: datetime) -> list[Summarisable]:
         """The entities of a space of which more than so many facts are known, most first."""
-        rows = self._connection.fetch("upkeep.summarisable", space=space, more_than=more_than, now=epoch_ms(now))
+        rows = self._connection.fetch(
+            "upkeep.summarisable", space=space, more_than=more_than, now=epoch_ms(now)
+        )
         return [
             Summarisable(
                 key=row["entity_key"],
@@ -178,7 +209,14 @@ class Upkeep:
         ]
 
     def save_summary(
-        self, space: Space, entity: Summarisable, text: str, *, by: str, trace: TraceRecord, now: datetime
+        self,
+        space: Space,
+        entity: Summarisable,
+        text: str,
+        *,
+        by: str,
+        trace: TraceRecord,
+        now: datetime,
     ) -> None:
         """Keep what is known of an entity within a space, instead of what was kept before."""
 
@@ -208,7 +246,10 @@ class Upkeep:
         )
         return {
             row["space"]: EntitySummary(
-                text=row["text"], facts=row["facts"], by=row["by"], made_at=row["made_at"].to_native()
+                text=row["text"],
+                facts=row["facts"],
+                by=row["by"],
+                made_at=row["made_at"].to_native(),
             )
             for row in rows
         }
@@ -251,7 +292,12 @@ class Upkeep:
     def topics(self, space: str, *, limit: int) -> list[TopicRow]:
         """The topics of a space, best first."""
         return [
-            TopicRow(topic=row["topic"], score=row["score"], memories=row["memories"], uids=tuple(row["uids"]))
+            TopicRow(
+                topic=row["topic"],
+                score=row["score"],
+                memories=row["memories"],
+                uids=tuple(row["uids"]),
+            )
             for row in self._connection.fetch("upkeep.topics", space=space, limit=limit)
         ]
 

@@ -24,7 +24,10 @@ class VectorState:
 
 
 class VectorSlot:
-    """The place of the vectors of this process's embedder, empty or ``_b``; it stays while the process lives."""
+    """The place of the vectors of this process's embedder, empty or ``_b``.
+
+    It stays while the process lives.
+    """
 
     def __init__(self, connection: Connection, embedder: str) -> None:
         self._connection = connection
@@ -49,7 +52,9 @@ def vector_state(connection: Connection) -> VectorState:
     if not rows:
         return VectorState(embedder=None, slot="", next_embedder=None)
     row = rows[0]
-    return VectorState(embedder=row["embedder"], slot=row["slot"], next_embedder=row["next_embedder"])
+    return VectorState(
+        embedder=row["embedder"], slot=row["slot"], next_embedder=row["next_embedder"]
+    )
 
 
 class Vectors:
@@ -59,7 +64,10 @@ class Vectors:
         self._connection = connection
 
     def begin(self, embedder: str, *, dimensions: int) -> None:
-        """Make room in the other place for the vectors of a new embedder; goes on where it was begun before."""
+        """Make room in the other place for the vectors of a new embedder.
+
+        Goes on where it was begun before.
+        """
         state = vector_state(self._connection)
         slot = OTHER[state.slot]
         if state.next_embedder != embedder:
@@ -70,15 +78,26 @@ class Vectors:
 
     def lacking(self, embedder: str, *, after: str, limit: int) -> list[Memory]:
         """The next memories by key that have no vectors of an embedder and do not wait for any."""
-        rows = self._connection.fetch("vectors.lacking", embedder=embedder, after=after, limit=limit, space="")
+        rows = self._connection.fetch(
+            "vectors.lacking", embedder=embedder, after=after, limit=limit, space=""
+        )
         return [memory_from_node(row["m"], ()) for row in rows]
 
     def lacking_count(self, embedder: str) -> int:
         """How many there are."""
-        return int(self._connection.fetch("vectors.lacking_count", embedder=embedder, space="")[0]["lacking"])
+        return int(
+            self._connection.fetch("vectors.lacking_count", embedder=embedder, space="")[0][
+                "lacking"
+            ]
+        )
 
-    def add(self, made: Sequence[tuple[Memory, Sequence[Vector]]], *, embedder: str, slot: str) -> int:
-        """Keep the vectors of memories, unless these changed since they were read; says of how many they were kept."""
+    def add(
+        self, made: Sequence[tuple[Memory, Sequence[Vector]]], *, embedder: str, slot: str
+    ) -> int:
+        """Keep the vectors of memories, unless these changed since they were read.
+
+        Says of how many they were kept.
+        """
         rows = [
             {
                 "key": memory.key,
@@ -114,7 +133,9 @@ class Vectors:
 
     def mark_waiting(self, embedder: str) -> int:
         """Let memories wait for their vectors whose text the new model refused; says how many."""
-        return int(self._connection.run("vectors.mark_waiting", embedder=embedder, space="")[0]["waiting"])
+        return int(
+            self._connection.run("vectors.mark_waiting", embedder=embedder, space="")[0]["waiting"]
+        )
 
     def remove_others(self, embedder: str) -> int:
         """Remove the vectors of all other embedders; says how many."""
@@ -132,5 +153,11 @@ class Vectors:
         return self.remove_others(embedder)
 
     def not_online(self) -> Mapping[str, str]:
-        """The indexes that are still being filled, by name, with their state; empty when all are there."""
-        return {row["name"]: row["state"] for row in self._connection.fetch("service.indexes_not_online")}
+        """The indexes that are still being filled, by name, with their state.
+
+        Empty when all are there.
+        """
+        return {
+            row["name"]: row["state"]
+            for row in self._connection.fetch("service.indexes_not_online")
+        }

@@ -14,7 +14,13 @@ from graphmem.model.state import Decision, EdgeKey, GraphState, Selection
 from graphmem.ports import Vector
 from graphmem.store.connection import Transaction
 from graphmem.store.entities import resolved_entities
-from graphmem.store.mapping import chunk_copies, edge_from_row, memory_from_node, memory_labels, memory_properties
+from graphmem.store.mapping import (
+    chunk_copies,
+    edge_from_row,
+    memory_from_node,
+    memory_labels,
+    memory_properties,
+)
 
 Row = dict[str, Any]
 
@@ -45,7 +51,10 @@ def read_state(transaction: Transaction, selection: Selection) -> GraphState:
     keys.update(key for found in updaters.values() for key in found)
     previous: dict[str, str] = {}
     if selection.with_turns and (
-        anchors := selection.anchors | selection.memories | set(last_turns.values()) | set(claims.values())
+        anchors := selection.anchors
+        | selection.memories
+        | set(last_turns.values())
+        | set(claims.values())
     ):
         for row in transaction.run("writes.turns_around", space_keys=sorted(anchors)):
             keys.add(row["key"])
@@ -63,25 +72,48 @@ def read_state(transaction: Transaction, selection: Selection) -> GraphState:
     )
 
 
-def apply_decision(transaction: Transaction, decision: Decision, enrichment: Enrichment, locked: Iterable[str]) -> None:
+def apply_decision(
+    transaction: Transaction, decision: Decision, enrichment: Enrichment, locked: Iterable[str]
+) -> None:
     """Carry a decision out; ``locked`` are the claim keys that were locked for it."""
-    changed = [_changed_row(m, enrichment) for m in decision.changed if m.key not in decision.counted]
-    counted = [_counted_row(memory) for memory in decision.changed if memory.key in decision.counted]
+    changed = [
+        _changed_row(m, enrichment) for m in decision.changed if m.key not in decision.counted
+    ]
+    counted = [
+        _counted_row(memory) for memory in decision.changed if memory.key in decision.counted
+    ]
     edges = [_edge_row(memory, edge) for memory, edge in decision.edges]
     _run(transaction, "writes.release_claims", "space_keys", sorted(decision.released))
     _create(transaction, decision, enrichment)
-    _run(transaction, "writes.save_revisions", "space_rows", [_revision_row(each) for each in decision.revisions])
+    _run(
+        transaction,
+        "writes.save_revisions",
+        "space_rows",
+        [_revision_row(each) for each in decision.revisions],
+    )
     _run(transaction, "writes.change_memories", "space_rows", changed)
     _run(transaction, "writes.count_memories", "space_rows", counted)
     _run(transaction, "writes.replace_chunks", "space_rows", _replaced_chunks(decision, enrichment))
     _run(transaction, "writes.take_claims", "claims", _claims_of_others(decision))
-    _run(transaction, "writes.remove_edges", "space_rows", [_edge_place(place) for place in decision.removed_edges])
+    _run(
+        transaction,
+        "writes.remove_edges",
+        "space_rows",
+        [_edge_place(place) for place in decision.removed_edges],
+    )
     _run(transaction, "writes.draw_edges", "space_rows", edges)
     _run(transaction, "writes.unlink_turns", "space_rows", _pairs(decision.unlinked))
     _run(transaction, "writes.link_turns", "space_rows", _pairs(decision.links))
-    last_turns = [{"conversation": key, "last": turn} for key, turn in sorted(decision.last_turns.items())]
+    last_turns = [
+        {"conversation": key, "last": turn} for key, turn in sorted(decision.last_turns.items())
+    ]
     _run(transaction, "writes.set_last_turns", "space_rows", last_turns)
-    _run(transaction, "writes.drop_empty_claims", "claims", sorted(set(locked) - set(decision.claims)))
+    _run(
+        transaction,
+        "writes.drop_empty_claims",
+        "claims",
+        sorted(set(locked) - set(decision.claims)),
+    )
     _set_mentions(transaction, decision)
 
 
@@ -105,7 +137,9 @@ def _lock_claims(transaction: Transaction, claims: Iterable[str]) -> dict[str, s
 def _lock_conversations(transaction: Transaction, conversations: Iterable[str]) -> dict[str, str]:
     if not (wanted := sorted(conversations)):
         return {}
-    rows = transaction.run("writes.lock_conversations", conversations=[_in_space(key) for key in wanted])
+    rows = transaction.run(
+        "writes.lock_conversations", conversations=[_in_space(key) for key in wanted]
+    )
     return {row["conversation"]: row["last"] for row in rows if row["last"]}
 
 
@@ -168,7 +202,9 @@ def _create(transaction: Transaction, decision: Decision, enrichment: Enrichment
 
 def _timeless(memory: Memory) -> Row:
     """The properties without the times that all have, which go as text: encoding times would take most of a batch."""
-    return {name: value for name, value in memory_properties(memory).items() if name not in _CREATED}
+    return {
+        name: value for name, value in memory_properties(memory).items() if name not in _CREATED
+    }
 
 
 def _changed_row(memory: Memory, enrichment: Enrichment) -> Row:
@@ -176,7 +212,9 @@ def _changed_row(memory: Memory, enrichment: Enrichment) -> Row:
     return {
         "key": memory.key,
         "labels": memory_labels(memory),
-        "properties": {name: value for name, value in properties.items() if name not in _SENT_APART},
+        "properties": {
+            name: value for name, value in properties.items() if name not in _SENT_APART
+        },
         "updated_at": memory.updated_at.isoformat(),
         "status_at": memory.status_at.isoformat() if memory.status_at else None,
         "chunk_properties": chunk_copies(memory),
@@ -193,8 +231,13 @@ def _counted_row(memory: Memory) -> Row:
 
 
 def _replaced_chunks(decision: Decision, enrichment: Enrichment) -> list[Row]:
-    """New vectors for memories; the former ones go to the first revision of this decision, which they were made for."""
-    revisions = {each.memory.key: _revision_key(each.memory) for each in reversed(decision.revisions)}
+    """New vectors for memories.
+
+    The former ones go to the first revision of this decision, which they were made for.
+    """
+    revisions = {
+        each.memory.key: _revision_key(each.memory) for each in reversed(decision.revisions)
+    }
     return [
         {
             "key": memory.key,
@@ -210,7 +253,11 @@ def _chunk_rows(memory: Memory, decision: Decision, enrichment: Enrichment) -> l
     copies = chunk_copies(memory) | {"embedder": enrichment.embedder}
     vectors = enrichment.vectors.get(decision.vectors_of[memory.key], ())
     return [
-        copies | {"key": f"{memory.key}|{memory.version}|{number}", f"embedding{enrichment.slot}": list(vector)}
+        copies
+        | {
+            "key": f"{memory.key}|{memory.version}|{number}",
+            f"embedding{enrichment.slot}": list(vector),
+        }
         for number, vector in enumerate(vectors)
     ]
 
@@ -218,7 +265,11 @@ def _chunk_rows(memory: Memory, decision: Decision, enrichment: Enrichment) -> l
 def _claims_of_others(decision: Decision) -> list[Row]:
     """The claims that go to memories that were there before."""
     created = {memory.key for memory in decision.created}
-    return [_in_space(claim) | {"memory": key} for claim, key in sorted(decision.claims.items()) if key not in created]
+    return [
+        _in_space(claim) | {"memory": key}
+        for claim, key in sorted(decision.claims.items())
+        if key not in created
+    ]
 
 
 def _edge_row(memory: Memory, edge: Edge) -> Row:
@@ -275,7 +326,10 @@ def _set_mentions(transaction: Transaction, decision: Decision) -> None:
     transaction.run(
         "writes.set_mentions",
         wanted=[
-            {"key": memory.key, "entities": [_mention_row(memory, ref)["key"] for ref in memory.entities]}
+            {
+                "key": memory.key,
+                "entities": [_mention_row(memory, ref)["key"] for ref in memory.entities],
+            }
             for memory in decision.changed
             if memory.key in decision.mentioning
         ],

@@ -1,1 +1,4 @@
-"""Text as the service reads it: normalised, analysed, divided into sentences. No store, no model."""
+"""Text as the service reads it: normalised, analysed, divided into sentences.
+
+No store, no model.
+"""

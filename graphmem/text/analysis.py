@@ -21,7 +21,9 @@ _TOKEN = regex.compile(
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _PAIR_UNIT = regex.compile(r"\P{M}\p{M}*")
 _LATIN_MARKS = regex.compile(r"[\u0300-\u036f]+")
-_FOLDED = str.maketrans({"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "\u0131": "i"})
+_FOLDED = str.maketrans(
+    {"ß": "ss", "ł": "l", "ø": "o", "đ": "d", "æ": "ae", "œ": "oe", "\u0131": "i"}
+)
 _CACHED_WORDS = 65_536
 
 # English words that carry no content; a query leaves them out unless nothing else is there
@@ -44,7 +46,10 @@ def fold(text: str) -> str:
 
 
 def words(text: str) -> Iterator[str]:
-    """The words of a text in order, folded but not stemmed; scripts without blanks come as pairs."""
+    """The words of a text in order, folded but not stemmed.
+
+    Scripts without blanks come as pairs.
+    """
     folded = fold(text)
     if folded.isascii():  # ten times as fast, and most text is
         yield from _ASCII_WORD.findall(folded)

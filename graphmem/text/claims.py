@@ -25,7 +25,14 @@ _VALUE_WORDS = 6  # of a value at most
 # what stands before a value of which there is one at a time; matched on whole words, longest first
 _RELATIONS = {
     "residence": ("lives in", "live in", "living in", "resides in", "is based in"),
-    "employer": ("works at", "works for", "work at", "work for", "is employed by", "is employed at"),
+    "employer": (
+        "works at",
+        "works for",
+        "work at",
+        "work for",
+        "is employed by",
+        "is employed at",
+    ),
     "occupation": ("works as", "work as"),
     "birthplace": ("was born in", "were born in"),
     "birthday": ("was born on", "were born on", "birthday is", "birthday is on"),
@@ -35,7 +42,8 @@ _RELATIONS = {
 _NO_VALUES = frozenset(
     "night home day weekends least times noon fear peace".split()
 )  # "works at night" names no employer
-# what somebody or something has one of: "X's email is …", "the deadline is …", "favourite colour is …"
+# what somebody or something has one of: "X's email is …", "the deadline is …", "favourite colour is
+# …"
 _ATTRIBUTES = frozenset(
     "name email phone address title role job company employer city hometown age deadline budget boss manager"
     " spouse wife husband partner height weight timezone capital owner status version birthday language".split()
@@ -95,7 +103,9 @@ def _relation(said: tuple[str, ...]) -> Claim | None:
                         return None
                     if family == "birthplace" and value and value[0].isdigit():
                         return Claim(subject=said[:start], family="birth", value=value)
-                    return Claim(subject=said[:start], family=family, value=value) if value else None
+                    return (
+                        Claim(subject=said[:start], family=family, value=value) if value else None
+                    )
     return None
 
 
@@ -105,7 +115,9 @@ def _attribute(said: tuple[str, ...]) -> Claim | None:
         if said[place] != "is" or said[place + 1] in _NEGATIONS:
             continue
         before = said[:place]
-        favourite = next((i for i, word in enumerate(before) if word in {"favourite", "favorite"}), None)
+        favourite = next(
+            (i for i, word in enumerate(before) if word in {"favourite", "favorite"}), None
+        )
         if favourite is not None and favourite < place - 1:
             family = "favourite " + " ".join(before[favourite + 1 :])
             return Claim(subject=before[:favourite], family=family, value=_value(said[place + 1 :]))
@@ -122,7 +134,9 @@ def _liking(said: tuple[str, ...]) -> Claim | None:
             is_negated = bool(_NEGATIONS & set(said[max(0, place - 2) : place]))
             thing = _value(said[place + 1 :])
             likes = _LIKES[said[place]] is not is_negated
-            return Claim(subject=before, family=f"likes {' '.join(thing)}", value=("yes" if likes else "no",))
+            return Claim(
+                subject=before, family=f"likes {' '.join(thing)}", value=("yes" if likes else "no",)
+            )
     return None
 
 

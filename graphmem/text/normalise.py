@@ -37,7 +37,9 @@ def comparable(text: str) -> str:
     do the letters and symbols of every script.
     """
     folded = unicodedata.normalize("NFKC", text).lower()
-    if _PLAIN.fullmatch(folded):  # words, blanks and harmless punctuation: most text, and much faster
+    if _PLAIN.fullmatch(
+        folded
+    ):  # words, blanks and harmless punctuation: most text, and much faster
         return " ".join(_PLAIN_WORD.findall(folded)) or folded.strip()
     kept: list[str] = []
     end = 0

@@ -25,7 +25,9 @@ def has_decayed(memory: Memory, policy: CommitmentPolicy, now: datetime) -> bool
     )
 
 
-def is_archivable(memory: Memory, policy: ArchivePolicy, now: datetime, *, is_correction: bool) -> bool:
+def is_archivable(
+    memory: Memory, policy: ArchivePolicy, now: datetime, *, is_correction: bool
+) -> bool:
     """Whether all conditions of the seed hold: old, unimportant, hardly recalled, of no protected kind."""
     return (
         memory.status is Status.ACTIVE
@@ -41,7 +43,11 @@ def is_archivable(memory: Memory, policy: ArchivePolicy, now: datetime, *, is_co
 
 def decide_decay(state: GraphState, policy: UpkeepPolicy, now: datetime) -> Decision:
     """Archive the commitments of the selection that nobody refreshed."""
-    decayed = [memory for _, memory in sorted(state.memories.items()) if has_decayed(memory, policy.commitments, now)]
+    decayed = [
+        memory
+        for _, memory in sorted(state.memories.items())
+        if has_decayed(memory, policy.commitments, now)
+    ]
     return archived(state, decayed, "commitment_decay", now=now)
 
 

@@ -63,9 +63,16 @@ def all_jobs(
         policies=policies,
     )
     check = ContradictionCheck(
-        upkeep=upkeep, memories=memories, gateway=gateway, asker=asker, clock=clock, policies=policies
+        upkeep=upkeep,
+        memories=memories,
+        gateway=gateway,
+        asker=asker,
+        clock=clock,
+        policies=policies,
     )
-    curator = Curator(upkeep, gateway=gateway, gatherer=gatherer, clock=clock, ids=ids, policies=policies)
+    curator = Curator(
+        upkeep, gateway=gateway, gatherer=gatherer, clock=clock, ids=ids, policies=policies
+    )
     integrity = Integrity(Inspection(connection), gateway=gateway, clock=clock, ids=ids)
     reembedding = Reembedding(connection, embedder=embedder, slot=slot, policy=policy.index)
     retention = Retention(
@@ -106,7 +113,9 @@ def _vector_jobs(pending: PendingEmbedding, reembedding: Reembedding) -> tuple[J
 def _quieting_jobs(expiry: Expiry, sweep: Sweep) -> tuple[Job, ...]:
     """Jobs that let memories go quiet, each by itself."""
     return (
-        Job(name="expire", does="archives memories whose expires_at has passed", function=expiry.run),
+        Job(
+            name="expire", does="archives memories whose expires_at has passed", function=expiry.run
+        ),
         Job(
             name="decay_commitments",
             does="archives commitments that nobody refreshed for 90 days",
@@ -120,7 +129,9 @@ def _quieting_jobs(expiry: Expiry, sweep: Sweep) -> tuple[Job, ...]:
     )
 
 
-def _tending_jobs(curator: Curator, consolidation: Consolidation, check: ContradictionCheck) -> tuple[Job, ...]:
+def _tending_jobs(
+    curator: Curator, consolidation: Consolidation, check: ContradictionCheck
+) -> tuple[Job, ...]:
     """Jobs that look after the spaces that are due."""
     return (
         Job(

@@ -16,7 +16,12 @@ from graphmem.ports import Clock
 from graphmem.store.memories import Memories
 from graphmem.store.spaces import SpacePolicies
 from graphmem.store.upkeep import Upkeep
-from graphmem.upkeep.contradictions import Disagreement, decide_disagreements, edges_between, find_disagreements
+from graphmem.upkeep.contradictions import (
+    Disagreement,
+    decide_disagreements,
+    edges_between,
+    find_disagreements,
+)
 from graphmem.upkeep.questions import Asker
 from graphmem.upkeep.sweep import BATCH
 
@@ -49,32 +54,53 @@ class ContradictionCheck:
                     self.upkeep.mark_checked(tended.space)
 
     def _check(
-        self, space: str, policy: ContradictionPolicy, consolidate: ConsolidatePolicy, run: Run, now: datetime
+        self,
+        space: str,
+        policy: ContradictionPolicy,
+        consolidate: ConsolidatePolicy,
+        run: Run,
+        now: datetime,
     ) -> None:
         found = find_disagreements(self.upkeep.statements(space))
         self._decide(found, policy, run, now)
         if self.asker:
             known = {frozenset((pair.newer, pair.older)) for pair in found}
             near = self._near(space, policy, consolidate, now)
-            unknown = [pair for pair in near if frozenset(memory.key for memory in pair) not in known]
-            self._decide(self._asked(self.asker, unknown[:_ASKED_PAIRS], policy, run), policy, run, now)
+            unknown = [
+                pair for pair in near if frozenset(memory.key for memory in pair) not in known
+            ]
+            self._decide(
+                self._asked(self.asker, unknown[:_ASKED_PAIRS], policy, run), policy, run, now
+            )
 
     def _near(
         self, space: str, policy: ContradictionPolicy, consolidate: ConsolidatePolicy, now: datetime
     ) -> list[tuple[Memory, Memory]]:
         """The new memories and those near them that mention the same entity, the newer one of each pair first."""
-        near = self.upkeep.near(space, newest=consolidate.newest, neighbours=consolidate.neighbours, now=now)
-        alike = [(pair.key, pair.other) for pair in near if pair.other and pair.similarity >= policy.similarity]
+        near = self.upkeep.near(
+            space, newest=consolidate.newest, neighbours=consolidate.neighbours, now=now
+        )
+        alike = [
+            (pair.key, pair.other)
+            for pair in near
+            if pair.other and pair.similarity >= policy.similarity
+        ]
         memories = self.memories.by_key({key for pair in alike for key in pair})
         pairs: dict[frozenset[str], tuple[Memory, Memory]] = {}
         for keys in alike:
-            one, other = sorted((memories[key] for key in keys), key=lambda each: (each.created_at, each.uid))
+            one, other = sorted(
+                (memories[key] for key in keys), key=lambda each: (each.created_at, each.uid)
+            )
             if {ref.key for ref in one.entities} & {ref.key for ref in other.entities}:
                 pairs.setdefault(frozenset(keys), (other, one))
         return list(pairs.values())
 
     def _asked(
-        self, asker: Asker, pairs: Sequence[tuple[Memory, Memory]], policy: ContradictionPolicy, run: Run
+        self,
+        asker: Asker,
+        pairs: Sequence[tuple[Memory, Memory]],
+        policy: ContradictionPolicy,
+        run: Run,
     ) -> list[Disagreement]:
         if not pairs:
             return []

@@ -1,4 +1,7 @@
-"""Consolidation (003): near-duplicates become one, so do fragments of entities; summaries and topics are made."""
+"""Consolidation (003): near-duplicates become one, so do fragments of entities.
+
+Summaries and topics are made.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -65,7 +68,9 @@ class Consolidation:
         for page in self.upkeep.spaces(run.space):
             for tended in page:
                 policy = self.policies.of(space_from_key(tended.space)).upkeep.consolidate
-                if not run.by_hand and not (policy.enabled and is_consolidation_due(tended, policy, now)):
+                if not run.by_hand and not (
+                    policy.enabled and is_consolidation_due(tended, policy, now)
+                ):
                     continue
                 if run.must_stop():
                     return
@@ -86,14 +91,22 @@ class Consolidation:
             self._summaries(space, policy, run, now)
         self._topics(space, policy, run, now)
 
-    def _near_duplicates(self, space: Space, policy: ConsolidatePolicy, run: Run, now: datetime) -> None:
-        near = self.upkeep.near(space.key, newest=policy.newest, neighbours=policy.neighbours, now=now)
-        memories = self.memories.by_key({key for pair in near for key in (pair.key, pair.other) if key})
+    def _near_duplicates(
+        self, space: Space, policy: ConsolidatePolicy, run: Run, now: datetime
+    ) -> None:
+        near = self.upkeep.near(
+            space.key, newest=policy.newest, neighbours=policy.neighbours, now=now
+        )
+        memories = self.memories.by_key(
+            {key for pair in near for key in (pair.key, pair.other) if key}
+        )
         verdicts = self._verdicts(near, memories, policy, run)
         if not verdicts:
             return
         vectors = (
-            {} if run.dry_run else self.gatherer.vectors([verdict.content for verdict in verdicts if verdict.content])
+            {}
+            if run.dry_run
+            else self.gatherer.vectors([verdict.content for verdict in verdicts if verdict.content])
         )
         keys = frozenset(key for verdict in verdicts for key in (verdict.key, verdict.other) if key)
         self.gateway.keep(
@@ -110,12 +123,18 @@ class Consolidation:
         )
 
     def _verdicts(
-        self, near: Sequence[NearPair], memories: Mapping[str, Memory], policy: ConsolidatePolicy, run: Run
+        self,
+        near: Sequence[NearPair],
+        memories: Mapping[str, Memory],
+        policy: ConsolidatePolicy,
+        run: Run,
     ) -> list[Verdict]:
         """What the model proposes; what the rules say without one, and when it is silent."""
         if self.asker and near:
             newest = list(dict.fromkeys(pair.key for pair in near))
-            others = dict.fromkeys(pair.other for pair in near if pair.other and pair.other not in newest)
+            others = dict.fromkeys(
+                pair.other for pair in near if pair.other and pair.other not in newest
+            )
             try:
                 return self.asker.verdicts(
                     [memories[key] for key in newest if key in memories],
@@ -123,7 +142,11 @@ class Consolidation:
                 )
             except ModelUnavailable as error:
                 run.note_degraded(f"consolidated by rules: {error.message}")
-        alike = [(pair.key, pair.other) for pair in near if pair.other and pair.similarity >= policy.similarity]
+        alike = [
+            (pair.key, pair.other)
+            for pair in near
+            if pair.other and pair.similarity >= policy.similarity
+        ]
         return verdicts_by_rules(alike, memories)
 
     def _fragments(self, space: Space, run: Run) -> None:
@@ -131,20 +154,36 @@ class Consolidation:
         for key, into in entity_fragments(self.upkeep.entities(space.key)):
             if not run.dry_run:
                 try:
-                    self.keeper.merge(space, key, into, caller=caller, reason="one name, written differently")
+                    self.keeper.merge(
+                        space, key, into, caller=caller, reason="one name, written differently"
+                    )
                 except (Conflict, NotFound):  # somebody else merged it meanwhile
                     continue
             run.counts["entities_merged"] += 1
             run.spaces.add(space.key)
 
-    def _entity_summaries(self, space: Space, policy: ConsolidatePolicy, run: Run, now: datetime) -> None:
+    def _entity_summaries(
+        self, space: Space, policy: ConsolidatePolicy, run: Run, now: datetime
+    ) -> None:
         found = self.upkeep.summarisable(space.key, more_than=policy.summary_facts, now=now)
         wanted = [each for each in found if needs_summary(each.facts, each.summarised, policy)]
         for each in wanted[: policy.summaries]:
             text, by = self._summary_of(each, run)
             if not run.dry_run:
-                event = {"entity": each.key, "outcome": "summarised", "reason": "entity_summary", "by": by}
-                trace = job_trace(self.ids.new("trace"), job=run.job, run=run.uid, space=space, event=event, now=now)
+                event = {
+                    "entity": each.key,
+                    "outcome": "summarised",
+                    "reason": "entity_summary",
+                    "by": by,
+                }
+                trace = job_trace(
+                    self.ids.new("trace"),
+                    job=run.job,
+                    run=run.uid,
+                    space=space,
+                    event=event,
+                    now=now,
+                )
                 self.upkeep.save_summary(space, each, text, by=by, trace=trace, now=now)
             run.counts["entity_summaries"] += 1
             run.spaces.add(space.key)
@@ -171,7 +210,9 @@ class Consolidation:
         """A summary in the model's words, if there is a model that finds some."""
         if self.asker:
             try:
-                text = self.asker.summary("all of them", [member.content for member in plan.members])
+                text = self.asker.summary(
+                    "all of them", [member.content for member in plan.members]
+                )
             except ModelUnavailable as error:
                 run.note_degraded(f"summarised by rules: {error.message}")
             else:

@@ -27,7 +27,10 @@ _LAST = datetime(9999, 12, 31, tzinfo=UTC)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Disagreement:
-    """Two memories that cannot both be true, the newer one first, and why. ``weight`` is how sure that is."""
+    """Two memories that cannot both be true, the newer one first, and why.
+
+    ``weight`` is how sure that is.
+    """
 
     newer: str
     older: str
@@ -47,7 +50,9 @@ def find_disagreements(statements: Iterable[Statement]) -> list[Disagreement]:
             families[entity.key, claim.family].append((statement, claim))
     found: list[Disagreement] = []
     for (entity_key, family), said in sorted(families.items()):
-        newest_first = _one_of_each_value(sorted(said, key=lambda each: (-each[0].created_ms, each[0].key)))
+        newest_first = _one_of_each_value(
+            sorted(said, key=lambda each: (-each[0].created_ms, each[0].key))
+        )
         pairs = (
             Disagreement(
                 newer=one.key,
@@ -66,7 +71,9 @@ def _one_of_each_value(said: Sequence[tuple[Statement, Claim]]) -> list[tuple[St
     """The newest statement of each value and time, at most as many as can be paired."""
     chosen: dict[object, tuple[Statement, Claim]] = {}
     for statement, claim in said:
-        chosen.setdefault((claim.value, statement.valid_from, statement.valid_until), (statement, claim))
+        chosen.setdefault(
+            (claim.value, statement.valid_from, statement.valid_until), (statement, claim)
+        )
     return list(chosen.values())[: 2 * _PAIRS]
 
 
@@ -111,7 +118,9 @@ def decide_disagreements(
     policy: ContradictionPolicy,
     now: datetime,
 ) -> Decision:
-    """Draw CONTRADICTS between what disagrees; where the policy says so, the weaker one is superseded.
+    """Draw CONTRADICTS between what disagrees.
+
+    Where the policy says so, the weaker one is superseded.
 
     Pairs that changed since they were read, or of which one updates the other, are left alone.
     """
@@ -130,7 +139,14 @@ def decide_disagreements(
         if not _has(state, EdgeType.CONTRADICTS, pair):
             draft.draw(newer, EdgeType.CONTRADICTS, older, weight=pair.weight, reason=pair.reason)
             events.append(
-                effect(newer, "contradiction", "conflicting_values", other=older.uid, why=pair.reason, by=pair.by)
+                effect(
+                    newer,
+                    "contradiction",
+                    "conflicting_values",
+                    other=older.uid,
+                    why=pair.reason,
+                    by=pair.by,
+                )
             )
         if policy.resolve:
             events += _resolve(draft, newer, older)
@@ -142,7 +158,11 @@ def _versions(state: GraphState, pair: Disagreement) -> tuple[int, int]:
 
 
 def _has(state: GraphState, kind: EdgeType, pair: Disagreement) -> bool:
-    return (pair.newer, kind, pair.older) in state.edges or (pair.older, kind, pair.newer) in state.edges
+    return (pair.newer, kind, pair.older) in state.edges or (
+        pair.older,
+        kind,
+        pair.newer,
+    ) in state.edges
 
 
 def _resolve(draft: Draft, newer: Memory, older: Memory) -> list[Mapping[str, object]]:

@@ -65,7 +65,11 @@ class Curator:
         """Fold the facts of entities in the spaces whose repeats were put away since the last time."""
         now = self._clock.now()
         for page in self._upkeep.spaces(run.space):
-            due = [each.space for each in page if run.by_hand or (each.fold_due and self._policy(each.space).enabled)]
+            due = [
+                each.space
+                for each in page
+                if run.by_hand or (each.fold_due and self._policy(each.space).enabled)
+            ]
             for space in due:
                 if run.must_stop():
                     return
@@ -92,7 +96,9 @@ class Curator:
                 batch, claims = [], set()
             batch += group
             claims.add(claim)
-            while len(batch) > BATCH:  # one group that is larger than a batch: what stays of the first is in the next
+            while (
+                len(batch) > BATCH
+            ):  # one group that is larger than a batch: what stays of the first is in the next
                 kept = self._decide(batch[:BATCH], claims, run, now)
                 batch = [*kept, *batch[BATCH:]]
         self._decide(batch, claims, run, now)
@@ -107,16 +113,27 @@ class Curator:
             partial(decide_dedupe, now=now),
             run=run,
         )
-        gone = {f"{event['space']}|{event['uid']}" for event in decision.events if event["outcome"] == "archived"}
+        gone = {
+            f"{event['space']}|{event['uid']}"
+            for event in decision.events
+            if event["outcome"] == "archived"
+        }
         return [key for key in keys if key not in gone]
 
     def _repeats(self, spaces: Sequence[str]) -> Iterator[tuple[list[str], str]]:
-        """The keys of memories that say the same, with the claim of what they say; one space after the other."""
-        for space, sayings in groupby(self._upkeep.sayings(spaces), key=lambda saying: saying.space):
+        """The keys of memories that say the same, with the claim of what they say.
+
+        One space after the other.
+        """
+        for space, sayings in groupby(
+            self._upkeep.sayings(spaces), key=lambda saying: saying.space
+        ):
             groups: dict[RepeatKey, list[str]] = defaultdict(list)
             claims: dict[RepeatKey, str] = {}
             for saying in sayings:
-                key = repeat_key(space, saying.type, saying.actor, saying.logical_key, saying.content)
+                key = repeat_key(
+                    space, saying.type, saying.actor, saying.logical_key, saying.content
+                )
                 groups[key].append(saying.key)
                 if len(groups[key]) == _PAIR:
                     claims[key] = content_claim(space_from_key(space), saying.actor, saying.content)
@@ -124,6 +141,8 @@ class Curator:
 
     def _fold_space(self, space: str, run: Run, now: datetime) -> None:
         policy = self._policy(space)
-        found = self._upkeep.foldable(space, members=policy.fold_members, people=PEOPLE_TYPES, projects=PROJECT_TYPES)
+        found = self._upkeep.foldable(
+            space, members=policy.fold_members, people=PEOPLE_TYPES, projects=PROJECT_TYPES
+        )
         for fold in plan_folds(found, policy, new_uid=lambda: self._ids.new("memory")):
             self._gatherer.gather(fold, run, now)

@@ -1,4 +1,7 @@
-"""The curator (001): exact repeats are put away, facts of one entity are folded into one. Nothing is deleted."""
+"""The curator (001): exact repeats are put away, facts of one entity are folded into one.
+
+Nothing is deleted.
+"""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,23 +27,38 @@ PROJECT_TYPES = frozenset({"project"})  # folded only where an extractor put the
 _WRITE = WritePolicy()
 
 
-def is_curation_due(last: datetime | None, new_memories: int, policy: CuratePolicy, now: datetime) -> bool:
+def is_curation_due(
+    last: datetime | None, new_memories: int, policy: CuratePolicy, now: datetime
+) -> bool:
     """Whether the curator looks after a space: never yet, a day ago, or much is new (001, Curator)."""
-    return last is None or now - last >= timedelta(hours=policy.every_hours) or new_memories >= policy.new_memories
+    return (
+        last is None
+        or now - last >= timedelta(hours=policy.every_hours)
+        or new_memories >= policy.new_memories
+    )
 
 
-def repeat_key(space: str, kind: str, actor: str | None, logical_key: str | None, content: str) -> RepeatKey:
+def repeat_key(
+    space: str, kind: str, actor: str | None, logical_key: str | None, content: str
+) -> RepeatKey:
     """What two memories have in common of which one repeats the other: space, type, actor and what they say.
 
     The same words under another logical key are another claim: "yes" to mail is not "yes" to calls.
     """
-    return (space, kind, (slug(actor) or actor) if actor else "", logical_key or "", content_hash(content))
+    return (
+        space,
+        kind,
+        (slug(actor) or actor) if actor else "",
+        logical_key or "",
+        content_hash(content),
+    )
 
 
 def may_repeat(memory: Memory) -> bool:
     """Whether the curator may take a memory for a repeat.
 
-    Pinned ones and todos it never touches (001); turns of a conversation differ by what is around them.
+    Pinned ones and todos it never touches (001); turns of a conversation differ by what is around
+    them.
     """
     return (
         memory.status is Status.ACTIVE
@@ -69,7 +87,9 @@ def decide_dedupe(state: GraphState, now: datetime) -> Decision:
     groups: dict[RepeatKey, list[Memory]] = defaultdict(list)
     for _, memory in sorted(state.memories.items()):
         if may_repeat(memory):
-            key = repeat_key(memory.space.key, memory.type, memory.actor, memory.logical_key, memory.content)
+            key = repeat_key(
+                memory.space.key, memory.type, memory.actor, memory.logical_key, memory.content
+            )
             groups[key].append(memory)
     events: list[Mapping[str, object]] = []
     for group in groups.values():
@@ -93,12 +113,17 @@ def _keep_one(draft: Draft, group: Sequence[Memory]) -> list[Mapping[str, object
 
 
 def plan_folds(
-    found: Iterable[tuple[EntityRef, Sequence[Foldable]]], policy: CuratePolicy, *, new_uid: Callable[[], str]
+    found: Iterable[tuple[EntityRef, Sequence[Foldable]]],
+    policy: CuratePolicy,
+    *,
+    new_uid: Callable[[], str],
 ) -> list[Gathering]:
-    """What to fold in one space. ``found`` are entities in order, each with its facts, oldest first.
+    """What to fold in one space.
 
-    A fact goes into one fold. One fold says all that its members say, so it takes only as many as it can hold; the
-    rest waits for the next one.
+    ``found`` are entities in order, each with its facts, oldest first.
+
+    A fact goes into one fold. One fold says all that its members say, so it takes only as many as
+    it can hold; the rest waits for the next one.
     """
     folds: list[Gathering] = []
     used: set[str] = set()

@@ -24,7 +24,8 @@ Row = Mapping[str, object]
 def decide_embedding(state: GraphState, *, versions: Mapping[str, int]) -> Decision:
     """Give the memories of the selection their vectors, unless they changed since these were made.
 
-    ``versions`` holds the version that each memory's vectors were made from, in the order of the vectors.
+    ``versions`` holds the version that each memory's vectors were made from, in the order of the
+    vectors.
     """
     places = {key: place for place, key in enumerate(versions)}
     embedded = tuple(
@@ -42,7 +43,9 @@ def decide_embedding(state: GraphState, *, versions: Mapping[str, int]) -> Decis
 class PendingEmbedding:
     """Embeds memories that wait for their vectors."""
 
-    def __init__(self, connection: Connection, *, gateway: Gateway, embedder: Embedder, policy: IndexPolicy) -> None:
+    def __init__(
+        self, connection: Connection, *, gateway: Gateway, embedder: Embedder, policy: IndexPolicy
+    ) -> None:
         self._connection = connection
         self._gateway = gateway
         self._embedder = embedder
@@ -56,19 +59,27 @@ class PendingEmbedding:
             self._store(self._with_vectors(rows), run)
             if run.counts["embedded"] == before:
                 break
-        run.counts["pending"] = self._connection.fetch("memories.pending_count", space=run.space)[0]["pending"]
+        run.counts["pending"] = self._connection.fetch("memories.pending_count", space=run.space)[
+            0
+        ]["pending"]
         if run.dry_run:
             run.counts["embedded"], run.counts["pending"] = run.counts["pending"], 0
 
     def _waiting(self, space_key: str) -> list[Row]:
-        return [dict(row) for row in self._connection.fetch("memories.pending", space=space_key, limit=BATCH)]
+        return [
+            dict(row)
+            for row in self._connection.fetch("memories.pending", space=space_key, limit=BATCH)
+        ]
 
     def _texts(self, row: Row) -> Sequence[str]:
         actor = row["actor"]
         return texts_to_embed(str(row["content"]), str(actor) if actor else None, self._policy)
 
     def _with_vectors(self, rows: Sequence[Row]) -> list[tuple[Row, Sequence[Vector]]]:
-        """The rows that the model takes. One text that it refuses holds up no other; a silent model ends the pass."""
+        """The rows that the model takes.
+
+        One text that it refuses holds up no other; a silent model ends the pass.
+        """
         made: list[tuple[Row, Sequence[Vector]]] = []
         failures = 0
         for row in rows:

@@ -25,7 +25,10 @@ def archived(state: GraphState, memories: list[Memory], reason: str, *, now: dat
 
 
 def decide_expiry(state: GraphState, _: UpkeepPolicy, now: datetime) -> Decision:
-    """Archive the active memories of the selection whose expires_at has passed; a pin holds them."""
+    """Archive the active memories of the selection whose expires_at has passed.
+
+    A pin holds them.
+    """
     expired = [
         memory
         for _, memory in sorted(state.memories.items())
@@ -53,7 +56,9 @@ class Expiry:
         """One pass."""
         self._sweep.run(EXPIRY, run)
         if run.dry_run and not run.space:
-            rows = self._connection.fetch("service.count_old_idempotency_keys", now=self._clock.now())
+            rows = self._connection.fetch(
+                "service.count_old_idempotency_keys", now=self._clock.now()
+            )
             run.counts["retry_keys_forgotten"] = min(rows[0]["old"], _FORGOTTEN_AT_ONCE)
         elif not run.space:
             rows = self._connection.run(

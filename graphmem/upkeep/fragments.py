@@ -12,8 +12,8 @@ Merge = tuple[str, str]  # the key of the fragment, and of what it becomes
 def entity_fragments(entities: Iterable[EntityState]) -> list[Merge]:
     """Which entities of one space to merge: the same name but for what divides its words, in one type.
 
-    A specific type wins over ``other``, then the longest name, then the one that is mentioned most. Names with digits
-    are left to curators: version 1.2 is not version 12.
+    A specific type wins over ``other``, then the longest name, then the one that is mentioned most.
+    Names with digits are left to curators: version 1.2 is not version 12.
     """
     groups: dict[str, list[EntityState]] = defaultdict(list)
     for entity in sorted(entities, key=lambda each: each.key):
@@ -46,4 +46,9 @@ def _type(entity: EntityState) -> str:
 
 
 def _standing(entity: EntityState) -> tuple[bool, int, int, str]:
-    return (_type(entity) != EntityType.OTHER.value, len(entity.key.partition(":")[2]), entity.mentions, entity.key)
+    return (
+        _type(entity) != EntityType.OTHER.value,
+        len(entity.key.partition(":")[2]),
+        entity.mentions,
+        entity.key,
+    )

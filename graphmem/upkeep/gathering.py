@@ -1,4 +1,7 @@
-"""Gathering: several memories become one that says what they say; they are archived, and the lineage is drawn."""
+"""Gathering: several memories become one that says what they say.
+
+They are archived, and the lineage is drawn.
+"""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -26,7 +29,10 @@ _WRITE = WritePolicy()
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Gathering:
-    """Memories, in the versions that were read, that are to become one. ``by`` is who put it into words."""
+    """Memories, in the versions that were read, that are to become one.
+
+    ``by`` is who put it into words.
+    """
 
     uid: str
     content: str
@@ -42,7 +48,9 @@ class Gathering:
         return replace(self, content=content, by=by)
 
 
-def decide_gathering(state: GraphState, *, gathering: Gathering, now: datetime, has_vectors: bool) -> Decision:
+def decide_gathering(
+    state: GraphState, *, gathering: Gathering, now: datetime, has_vectors: bool
+) -> Decision:
     """Make one memory of several and archive these, unless one of them changed since it was read."""
     draft = Draft(before=state, now=now)
     versions = {member.key: member.version for member in gathering.members}
@@ -95,7 +103,9 @@ def latest_end(memories: Iterable[Memory]) -> datetime | None:
 
 def united_tags(memories: Iterable[Memory]) -> tuple[str, ...]:
     """The tags of several memories, at most as many as one may have."""
-    return tuple(dict.fromkeys(tag for memory in memories for tag in memory.tags))[: _WRITE.tags_max]
+    return tuple(dict.fromkeys(tag for memory in memories for tag in memory.tags))[
+        : _WRITE.tags_max
+    ]
 
 
 def united(kept: Memory, others: Sequence[Memory]) -> Memory:
@@ -133,12 +143,17 @@ class Gatherer:
     def vectors(self, contents: Sequence[str]) -> dict[str, Sequence[Vector]]:
         """The vectors of contents; none while the model is silent: they are made later."""
         try:
-            return {content: self._embedder.embed(texts_to_embed(content, None, self._index)) for content in contents}
+            return {
+                content: self._embedder.embed(texts_to_embed(content, None, self._index))
+                for content in contents
+            }
         except ModelUnavailable:
             return {}
 
 
-def _made(gathering: Gathering, members: Sequence[Memory], now: datetime, *, has_vectors: bool) -> Memory:
+def _made(
+    gathering: Gathering, members: Sequence[Memory], now: datetime, *, has_vectors: bool
+) -> Memory:
     return Memory(
         uid=gathering.uid,
         space=members[0].space,

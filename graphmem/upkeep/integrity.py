@@ -1,4 +1,7 @@
-"""Integrity: whether the graph agrees with itself; what does not is reported, and mended when asked to."""
+"""Integrity: whether the graph agrees with itself.
+
+What does not is reported, and mended when asked to.
+"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -28,7 +31,9 @@ class Finding(StrEnum):
     WITHOUT_CLAIM = "memories_without_claim"  # nothing would stop the same from being stored again
     WITHOUT_SUCCESSOR = "superseded_without_update"  # nothing says what took its place
     STALE_COPIES = "stale_copies"  # what indexes and mentions repeat of it disagrees with it
-    WITHOUT_VECTORS = "embedded_without_vectors"  # it counts as embedded and cannot be found by meaning
+    WITHOUT_VECTORS = (
+        "embedded_without_vectors"  # it counts as embedded and cannot be found by meaning
+    )
 
 
 def findings(inspected: Inspected, unclaimed: frozenset[str], now: datetime) -> frozenset[Finding]:
@@ -39,7 +44,9 @@ def findings(inspected: Inspected, unclaimed: frozenset[str], now: datetime) -> 
         found.add(Finding.WITHOUT_CLAIM)
     if memory.status is Status.SUPERSEDED and not inspected.has_successor:
         found.add(Finding.WITHOUT_SUCCESSOR)
-    if inspected.has_stale_copies or set(inspected.tokens.split()) != set(memory_tokens(memory).split()):
+    if inspected.has_stale_copies or set(inspected.tokens.split()) != set(
+        memory_tokens(memory).split()
+    ):
         found.add(Finding.STALE_COPIES)
     if memory.embedded and not inspected.has_vectors:
         found.add(Finding.WITHOUT_VECTORS)
@@ -47,7 +54,11 @@ def findings(inspected: Inspected, unclaimed: frozenset[str], now: datetime) -> 
 
 
 def decide_repair(
-    state: GraphState, *, found: Mapping[str, frozenset[Finding]], versions: Mapping[str, int], now: datetime
+    state: GraphState,
+    *,
+    found: Mapping[str, frozenset[Finding]],
+    versions: Mapping[str, int],
+    now: datetime,
 ) -> Decision:
     """Mend what was found wrong with memories, unless they changed since.
 
@@ -58,7 +69,9 @@ def decide_repair(
     for key, wrong in sorted(found.items()):
         memory = draft.memories.get(key)
         if memory and memory.version == versions.get(key):
-            events += [effect(memory, "repaired", finding) for finding in _repair(draft, memory, wrong)]
+            events += [
+                effect(memory, "repaired", finding) for finding in _repair(draft, memory, wrong)
+            ]
     return draft.decision(events=events)
 
 
@@ -81,7 +94,9 @@ def _repair(draft: Draft, memory: Memory, wrong: frozenset[Finding]) -> list[Fin
 class Integrity:
     """Inspects every memory, and what has lost its memory."""
 
-    def __init__(self, inspection: Inspection, *, gateway: Gateway, clock: Clock, ids: IdSource) -> None:
+    def __init__(
+        self, inspection: Inspection, *, gateway: Gateway, clock: Clock, ids: IdSource
+    ) -> None:
         self._inspection = inspection
         self._gateway = gateway
         self._clock = clock
@@ -89,7 +104,9 @@ class Integrity:
 
     def run(self, run: Run) -> None:
         """One pass: counts what was found, with examples; with ``repair`` it is mended."""
-        run.counts.update(dict.fromkeys((*Finding, "claims_without_memory", "edges_across_spaces"), 0))
+        run.counts.update(
+            dict.fromkeys((*Finding, "claims_without_memory", "edges_across_spaces"), 0)
+        )
         run.counts["inspected"] = 0
         self._leftovers(run)
         now = self._clock.now()
@@ -104,7 +121,9 @@ class Integrity:
     def _page(self, page: Sequence[Inspected], run: Run, now: datetime) -> None:
         current = [each.memory for each in page if each.memory.is_current(now)]
         unclaimed = self._inspection.unclaimed(claims_of(current))
-        found = {each.memory.key: wrong for each in page if (wrong := findings(each, unclaimed, now))}
+        found = {
+            each.memory.key: wrong for each in page if (wrong := findings(each, unclaimed, now))
+        }
         run.counts["inspected"] += len(page)
         run.counts.update(Counter(finding.value for wrong in found.values() for finding in wrong))
         for key, wrong in found.items():
@@ -112,7 +131,11 @@ class Integrity:
                 run.note_example(finding, key)
         if found and run.repair:
             versions = {each.memory.key: each.memory.version for each in page}
-            claims = claims_of(each.memory for each in page if Finding.WITHOUT_CLAIM in found.get(each.memory.key, ()))
+            claims = claims_of(
+                each.memory
+                for each in page
+                if Finding.WITHOUT_CLAIM in found.get(each.memory.key, ())
+            )
             self._gateway.keep(
                 Selection(memories=frozenset(found), claims=claims),
                 partial(decide_repair, found=found, versions=versions, now=now),
@@ -131,4 +154,6 @@ class Integrity:
             run.counts["repaired"] += len(claims) + len(edges)
         elif run.repair:
             run.counts["repaired"] += self._inspection.remove_empty_claims(run.space)
-            run.counts["repaired"] += self._inspection.remove_crossing_edges(run, ids=self._ids, now=self._clock.now())
+            run.counts["repaired"] += self._inspection.remove_crossing_edges(
+                run, ids=self._ids, now=self._clock.now()
+            )

@@ -1,4 +1,7 @@
-"""Questions to a language model: what it is asked, and what of its answers counts. Rules judge; a model proposes."""
+"""Questions to a language model: what it is asked, and what of its answers counts.
+
+Rules judge; a model proposes.
+"""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -46,7 +49,9 @@ _CONSOLIDATE_SCHEMA: Mapping[str, Any] = {
         }
     },
 }
-_SUMMARISE = f"""Say in at most three sentences what the given memories say, with nothing added. {_DATA}"""
+_SUMMARISE = (
+    f"""Say in at most three sentences what the given memories say, with nothing added. {_DATA}"""
+)
 _SUMMARY_SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "additionalProperties": False,
@@ -124,9 +129,15 @@ class Asker:
         if (other is None or other is memory) and kind is not VerdictKind.INVALIDATE:
             raise ModelUnavailable(_NONSENSE)
         was_cut = any(len(each.content) > _TEXT_MAX_CHARS for each in (memory, other) if each)
-        content = "" if was_cut else self._stored(action.get("content"), self.write.content_max_chars)
+        content = (
+            "" if was_cut else self._stored(action.get("content"), self.write.content_max_chars)
+        )
         return Verdict(
-            kind=kind, key=memory.key, other=other.key if other else None, content=content or None, by=self.by
+            kind=kind,
+            key=memory.key,
+            other=other.key if other else None,
+            content=content or None,
+            by=self.by,
         )
 
     def summary(self, label: str, contents: Sequence[str]) -> str:
@@ -136,19 +147,27 @@ class Asker:
             ModelUnavailable: it does not answer, or nonsense.
         """
         lines = [shorten(content, _TEXT_MAX_CHARS) for content in contents]
-        answer = self.model.answer(_SUMMARISE, _json({"about": label, "memories": lines}), schema=_SUMMARY_SCHEMA)
+        answer = self.model.answer(
+            _SUMMARISE, _json({"about": label, "memories": lines}), schema=_SUMMARY_SCHEMA
+        )
         if text := self._stored(answer.get("summary"), _SUMMARY_MAX_CHARS):
             return text
         raise ModelUnavailable(_NONSENSE)
 
-    def disagreements(self, pairs: Sequence[tuple[Memory, Memory]], *, confidence: float) -> list[Disagreement]:
+    def disagreements(
+        self, pairs: Sequence[tuple[Memory, Memory]], *, confidence: float
+    ) -> list[Disagreement]:
         """Which pairs, the newer memory first, the model is sure enough to disagree.
 
         Raises:
             ModelUnavailable: it does not answer, or nonsense.
         """
         lines = [
-            {"pair": number, "one": one.content[:_TEXT_MAX_CHARS], "other": other.content[:_TEXT_MAX_CHARS]}
+            {
+                "pair": number,
+                "one": one.content[:_TEXT_MAX_CHARS],
+                "other": other.content[:_TEXT_MAX_CHARS],
+            }
             for number, (one, other) in enumerate(pairs)
         ]
         answer = self.model.answer(_CONTRADICT, _json(lines), schema=_CONTRADICT_SCHEMA)

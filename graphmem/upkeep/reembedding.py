@@ -1,7 +1,8 @@
 """Re-embedding: another embedder's vectors are made beside the present ones, which are searched until all are there.
 
-The process that runs it has the new embedder. A service that is on goes on with the old one; when it starts again with
-the new one, a second run gives vectors to what was written meanwhile, and removes the old ones.
+The process that runs it has the new embedder. A service that is on goes on with the old one; when
+it starts again with the new one, a second run gives vectors to what was written meanwhile, and
+removes the old ones.
 """
 
 import time
@@ -24,7 +25,9 @@ _FAILURES_MAX = 3  # refused texts in one batch, before the model counts as sile
 class Reembedding:
     """Makes the vectors of this process's embedder, where memories have none of it."""
 
-    def __init__(self, connection: Connection, *, embedder: Embedder, slot: VectorSlot, policy: IndexPolicy) -> None:
+    def __init__(
+        self, connection: Connection, *, embedder: Embedder, slot: VectorSlot, policy: IndexPolicy
+    ) -> None:
         self._connection = connection
         self._vectors = Vectors(connection)
         self._embedder = embedder
@@ -32,7 +35,10 @@ class Reembedding:
         self._policy = policy
 
     def run(self, run: Run) -> None:
-        """Go on until every memory has its vectors, then switch to them; or, if that was done, remove the others."""
+        """Go on until every memory has its vectors, then switch to them.
+
+        Or, if that was done, remove the others.
+        """
         name = self._embedder.name
         run.counts["remaining"] = self._vectors.lacking_count(name)
         run.counts["embedded"] = 0
@@ -57,7 +63,9 @@ class Reembedding:
             run.counts["vectors_removed"] = self._vectors.finish(name)
         if refused:
             run.counts["waiting"] = self._vectors.mark_waiting(name)
-            run.note_degraded(f"{refused} texts were refused by the model; these memories wait for their vectors")
+            run.note_degraded(
+                f"{refused} texts were refused by the model; these memories wait for their vectors"
+            )
 
     def _embed(self, run: Run) -> int:
         """Give vectors to all that lack them; says of how many the model refused the text."""
@@ -71,12 +79,18 @@ class Reembedding:
                     break
                 after = page[-1].key
                 made = self._made([memory for memory in page if memory.key not in refused], refused)
-                done += self._vectors.add(made, embedder=self._embedder.name, slot=self._slot.suffix) if made else 0
+                done += (
+                    self._vectors.add(made, embedder=self._embedder.name, slot=self._slot.suffix)
+                    if made
+                    else 0
+                )
                 run.counts["embedded"] += len(made)
                 run.counts["remaining"] = max(0, run.counts["remaining"] - len(made))
         return len(refused)
 
-    def _made(self, memories: Sequence[Memory], refused: set[str]) -> list[tuple[Memory, Sequence[Vector]]]:
+    def _made(
+        self, memories: Sequence[Memory], refused: set[str]
+    ) -> list[tuple[Memory, Sequence[Vector]]]:
         """Memories with their vectors: in one request, or, where the model refuses that, one by one.
 
         Raises:
@@ -84,8 +98,13 @@ class Reembedding:
         """
         texts = [texts_to_embed(memory.content, memory.actor, self._policy) for memory in memories]
         try:
-            vectors = iter(self._embedder.embed([text for part in texts for text in part]) if texts else ())
-            return [(memory, [next(vectors) for _ in part]) for memory, part in zip(memories, texts, strict=True)]
+            vectors = iter(
+                self._embedder.embed([text for part in texts for text in part]) if texts else ()
+            )
+            return [
+                (memory, [next(vectors) for _ in part])
+                for memory, part in zip(memories, texts, strict=True)
+            ]
         except ModelUnavailable as silent:
             made: list[tuple[Memory, Sequence[Vector]]] = []
             failures = 0

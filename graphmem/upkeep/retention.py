@@ -49,4 +49,8 @@ class Retention:
         for space in self._workspaces.present():
             workspace = self._workspaces.of(space)
             for folder in (workspace.bulletins, workspace.diagnostics):
-                yield from (path for path in folder.glob("*.json") if path.stat().st_mtime < before.timestamp())
+                yield from (
+                    path
+                    for path in folder.glob("*.json")
+                    if path.stat().st_mtime < before.timestamp()
+                )

@@ -30,7 +30,9 @@ class Job:
     budget_seconds: float = 300.0
     spans_spaces: bool = False  # it works on all of them together, never on one
     by_command_only: bool = False  # a service that is on must not do it to itself
-    without_store: Callable[[GraphmemError], None] | None = None  # told where its time came and the store was away
+    without_store: Callable[[GraphmemError], None] | None = (
+        None  # told where its time came and the store was away
+    )
 
 
 class JobRunner:
@@ -75,7 +77,10 @@ class JobRunner:
     def states(self) -> list[JobState]:
         """What is known of each job, also of those that never ran, by name."""
         known = {state.name: state for state in self._runs.states(now=self._clock.now())}
-        return [replace(known.get(job.name) or JobState(name=job.name), does=job.does) for job in self.jobs]
+        return [
+            replace(known.get(job.name) or JobState(name=job.name), does=job.does)
+            for job in self.jobs
+        ]
 
     def stop(self) -> None:
         """Let the runs that are on end after their present batch, and begin no other."""
@@ -91,26 +96,35 @@ class JobRunner:
         repair: bool = False,
         watch: Callable[[Run], None] | None = None,
     ) -> RunRecord:
-        """Run a job under its lease and record it; an error is recorded, not raised. ``watch`` is shown how far it is.
+        """Run a job under its lease and record it; an error is recorded, not raised.
+
+        ``watch`` is shown how far it is.
 
         A run in one space has a lease of its own, so it never keeps the job from the other spaces.
 
         Raises:
-            NotFound: there is no such job.
-            InvalidInput: it works on all spaces together, and one was named.
-            Conflict: it is running already; the message says who runs it. Or this process is about to end.
+            NotFound: there is no such job. InvalidInput: it works on all spaces together, and one
+            was named. Conflict: it is running already; the message says who runs it. Or this
+            process is about to end.
         """
         job = self.named(name)
         if space_key and job.spans_spaces:
             raise InvalidInput({"space": ["This job works on all spaces together: leave it out."]})
         with self._leased(job, space_key) as (lease, holder):
             run = Run(
-                uid=self._ids.new("run"), job=name, dry_run=dry_run, space=space_key, by_hand=by_hand, repair=repair
+                uid=self._ids.new("run"),
+                job=name,
+                dry_run=dry_run,
+                space=space_key,
+                by_hand=by_hand,
+                repair=repair,
             )
             return self._watched(job, run, lease, holder, watch)
 
     def run_once(self, name: str, slot: int) -> RunRecord | None:
-        """Run a job for one time of its schedule, in one of all processes; None when another one had it.
+        """Run a job for one time of its schedule, in one of all processes.
+
+        None when another one had it.
 
         ``slot`` is the number of that time; numbers grow.
 
@@ -123,7 +137,9 @@ class JobRunner:
             with self._leased(job, "") as (lease, holder):
                 if not self._runs.claim_slot(name, slot):
                     return None
-                return self._watched(job, Run(uid=self._ids.new("run"), job=name), lease, holder, None)
+                return self._watched(
+                    job, Run(uid=self._ids.new("run"), job=name), lease, holder, None
+                )
         except StoreUnavailable as error:
             if job.without_store:
                 job.without_store(error)
@@ -142,7 +158,9 @@ class JobRunner:
         if kept := self._kept.get(lease):
             release_lease(self._connection, lease, holder=kept)
             self._kept.pop(lease, None)
-        taken = take_lease(self._connection, lease, holder=holder, clock=self._clock, seconds=self._lease_seconds)
+        taken = take_lease(
+            self._connection, lease, holder=holder, clock=self._clock, seconds=self._lease_seconds
+        )
         if not taken.is_ours:
             self._refuse(job, taken.holder)
         try:
@@ -154,8 +172,13 @@ class JobRunner:
         msg = f"The job {job.name} is running already, in the process {holder}."
         raise Conflict(msg)
 
-    def _watched(self, job: Job, run: Run, lease: str, holder: str, watch: Callable[[Run], None] | None) -> RunRecord:
-        """Run a job while its lease is renewed; it must stop when its time is up, or the lease is lost."""
+    def _watched(
+        self, job: Job, run: Run, lease: str, holder: str, watch: Callable[[Run], None] | None
+    ) -> RunRecord:
+        """Run a job while its lease is renewed.
+
+        It must stop when its time is up, or the lease is lost.
+        """
         deadline = time.monotonic() + job.budget_seconds
         beat = Heartbeat(
             self._connection,
@@ -172,14 +195,19 @@ class JobRunner:
 
     def note_missed(self, name: str) -> None:
         """Record that the time of a job came while no process could begin it."""
-        self._runs.note_missed(self._ids.new("run"), job=name, holder=self._holder, now=self._clock.now())
+        self._runs.note_missed(
+            self._ids.new("run"), job=name, holder=self._holder, now=self._clock.now()
+        )
 
     def _release(self, lease: str, holder: str) -> None:
         try:
             release_lease(self._connection, lease, holder=holder)
         except StoreUnavailable:
             self._kept[lease] = holder
-            log.warning("the lease %s could not be given back; the next run does, or it runs out by itself", lease)
+            log.warning(
+                "the lease %s could not be given back; the next run does, or it runs out by itself",
+                lease,
+            )
 
     def _recorded(self, job: Job, run: Run, holder: str) -> RunRecord:
         self._runs.start(run, holder=holder, now=self._clock.now())
@@ -189,9 +217,16 @@ class JobRunner:
             job.function(run)
         except Exception as problem:
             log.exception("job %s failed", job.name)
-            # the text of a driver error may hold a query with its parameters: only our own sentences are kept
-            error = problem.message if isinstance(problem, GraphmemError) else type(problem).__name__
-        status = RunStatus.FAILED if error else RunStatus.PARTIAL if run.was_cut else RunStatus.SUCCEEDED
-        record = self._runs.finish(run, status, now=self._clock.now(), seconds=time.monotonic() - began, error=error)
+            # the text of a driver error may hold a query with its parameters: only our own
+            # sentences are kept
+            error = (
+                problem.message if isinstance(problem, GraphmemError) else type(problem).__name__
+            )
+        status = (
+            RunStatus.FAILED if error else RunStatus.PARTIAL if run.was_cut else RunStatus.SUCCEEDED
+        )
+        record = self._runs.finish(
+            run, status, now=self._clock.now(), seconds=time.monotonic() - began, error=error
+        )
         log.info("job %s: %s %s", job.name, status, error or dict(record.counts))
         return record

@@ -37,11 +37,19 @@ def entity_summary(facts: Iterable[str]) -> str:
 
 
 def plan_summaries(
-    candidates: Sequence[tuple[Foldable, datetime]], policy: ConsolidatePolicy, *, new_uid: Callable[[], str]
+    candidates: Sequence[tuple[Foldable, datetime]],
+    policy: ConsolidatePolicy,
+    *,
+    new_uid: Callable[[], str],
 ) -> list[Gathering]:
-    """Which small memories of a large space become one each time; whole batches only, oldest first."""
+    """Which small memories of a large space become one each time.
+
+    Whole batches only, oldest first.
+    """
     size = policy.summarise_batch
-    batches = [candidates[start : start + size] for start in range(0, len(candidates) - size + 1, size)]
+    batches = [
+        candidates[start : start + size] for start in range(0, len(candidates) - size + 1, size)
+    ]
     return [
         Gathering(
             uid=new_uid(),

@@ -1,4 +1,7 @@
-"""Sweeping: a rule goes through the spaces in batches; each batch is decided and applied in one transaction."""
+"""Sweeping: a rule goes through the spaces in batches.
+
+Each batch is decided and applied in one transaction.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -35,7 +38,10 @@ class Rule:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Part:
-    """Spaces that one policy holds in: a space of its own, or all other than some. ``space`` is a key or empty."""
+    """Spaces that one policy holds in: a space of its own, or all other than some.
+
+    ``space`` is a key or empty.
+    """
 
     policy: UpkeepPolicy
     space: str = ""
@@ -46,7 +52,13 @@ class Sweep:
     """Goes through spaces with a rule."""
 
     def __init__(
-        self, connection: Connection, upkeep: Upkeep, *, gateway: Gateway, clock: Clock, policies: SpacePolicies
+        self,
+        connection: Connection,
+        upkeep: Upkeep,
+        *,
+        gateway: Gateway,
+        clock: Clock,
+        policies: SpacePolicies,
     ) -> None:
         self._connection = connection
         self._upkeep = upkeep
@@ -57,8 +69,8 @@ class Sweep:
     def run(self, rule: Rule, run: Run, *, only: str = "", also_off: bool = True) -> None:
         """Apply a rule to all that it finds, until it finds no more or the run must stop.
 
-        ``only`` is the key of the one space to work in, if the run itself names none. A run by hand works also where
-        the rule is switched off, unless ``also_off`` says no.
+        ``only`` is the key of the one space to work in, if the run itself names none. A run by hand
+        works also where the rule is switched off, unless ``also_off`` says no.
         """
         now = self._clock.now()
         for part in self._parts(only or run.space):
@@ -92,7 +104,9 @@ class Sweep:
             after = rows[-1]["key"]
             found = frozenset(row["key"] for row in rows) - run.gone
             self._gateway.keep(
-                Selection(memories=found, corrections=found if rule.with_corrections else frozenset()),
+                Selection(
+                    memories=found, corrections=found if rule.with_corrections else frozenset()
+                ),
                 lambda state: rule.decide(state, part.policy, now),
                 run=run,
             )

@@ -15,7 +15,8 @@ _MEMORIES = 10  # that a topic leads to
 class TopicCounter:
     """Counts the words of memories, one after the other.
 
-    The score of a word is the sum over memories of its share of the memory, times ln(all memories / memories with it).
+    The score of a word is the sum over memories of its share of the memory, times ln(all memories /
+    memories with it).
     """
 
     def __init__(self) -> None:
@@ -29,7 +30,11 @@ class TopicCounter:
         """Count the words of one memory."""
         found: Counter[str] = Counter()
         for word in words(text):
-            if len(word) >= _LETTERS_MIN and word not in STOP_WORDS and not any(char.isdigit() for char in word):
+            if (
+                len(word) >= _LETTERS_MIN
+                and word not in STOP_WORDS
+                and not any(char.isdigit() for char in word)
+            ):
                 term = stem(word)
                 found[term] += 1
                 self._forms[term][word] += 1
@@ -48,14 +53,20 @@ class TopicCounter:
             for term, number in self._documents_with.items()
             if number >= _DOCUMENTS_MIN
         ]
-        best = sorted(((score, term) for score, term in scored if score > 0), key=lambda each: (-each[0], each[1]))
+        best = sorted(
+            ((score, term) for score, term in scored if score > 0),
+            key=lambda each: (-each[0], each[1]),
+        )
         return [
             Topic(
                 term=term,
                 label=max(sorted(self._forms[term]), key=self._forms[term].__getitem__),
                 score=score,
                 memories=self._documents_with[term],
-                examples=tuple(key for _, key in sorted(self._examples[term], key=lambda each: (-each[0], each[1]))),
+                examples=tuple(
+                    key
+                    for _, key in sorted(self._examples[term], key=lambda each: (-each[0], each[1]))
+                ),
             )
             for score, term in best[:limit]
         ]

@@ -33,7 +33,10 @@ class VerdictKind(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verdict:
-    """What is to be done about one memory, or two; ``by`` is who says so. ``key`` and ``other`` are keys."""
+    """What is to be done about one memory, or two; ``by`` is who says so.
+
+    ``key`` and ``other`` are keys.
+    """
 
     kind: VerdictKind
     key: str
@@ -67,15 +70,25 @@ def speak_of_the_same(one: Memory, other: Memory) -> bool:
 def may_give_way(memory: Memory, to: Memory) -> bool:
     """Whether a memory may be put away for another: what a user wrote or a tool verified only for what is as strong."""
     order = list(Authority)  # strongest first
-    return order.index(to.authority) <= order.index(memory.authority) and (is_seeded(to) or not is_seeded(memory))
+    return order.index(to.authority) <= order.index(memory.authority) and (
+        is_seeded(to) or not is_seeded(memory)
+    )
 
 
-def verdicts_by_rules(pairs: Iterable[tuple[str, str]], memories: Mapping[str, Memory]) -> list[Verdict]:
+def verdicts_by_rules(
+    pairs: Iterable[tuple[str, str]], memories: Mapping[str, Memory]
+) -> list[Verdict]:
     """What near pairs become by rules: those that make the same claim are merged into the best of them."""
     together: dict[str, set[str]] = {}
     for one, other in sorted(pairs):
         first, second = memories.get(one), memories.get(other)
-        if first and second and may_repeat(first) and may_repeat(second) and make_the_same_claim(first, second):
+        if (
+            first
+            and second
+            and may_repeat(first)
+            and may_repeat(second)
+            and make_the_same_claim(first, second)
+        ):
             union = together.get(one, {one}) | together.get(other, {other})
             together.update(dict.fromkeys(union, union))
     verdicts: list[Verdict] = []
@@ -85,7 +98,11 @@ def verdicts_by_rules(pairs: Iterable[tuple[str, str]], memories: Mapping[str, M
             group = sorted(together[key])
             seen |= set(group)
             kept = max(group, key=lambda each: worth(memories[each]))
-            verdicts += [Verdict(kind=VerdictKind.MERGE, key=kept, other=each) for each in group if each != kept]
+            verdicts += [
+                Verdict(kind=VerdictKind.MERGE, key=kept, other=each)
+                for each in group
+                if each != kept
+            ]
     return verdicts
 
 
@@ -131,13 +148,20 @@ def _is_allowed(verdict: Verdict, state: GraphState, versions: Mapping[str, int]
         return False
     if verdict.kind is VerdictKind.INVALIDATE or other is None:
         return not is_seeded(memory) and memory.authority not in _VERIFIED
-    if not (speak_of_the_same(other, memory) and may_give_way(other, memory)) or other.key == memory.key:
+    if (
+        not (speak_of_the_same(other, memory) and may_give_way(other, memory))
+        or other.key == memory.key
+    ):
         return False
     return verdict.kind is VerdictKind.MERGE or memory.created_at >= other.created_at
 
 
 def _is_free(memory: Memory, versions: Mapping[str, int]) -> bool:
-    return memory.status is Status.ACTIVE and not memory.pinned and memory.version == versions.get(memory.key)
+    return (
+        memory.status is Status.ACTIVE
+        and not memory.pinned
+        and memory.version == versions.get(memory.key)
+    )
 
 
 def _invalidate(draft: Draft, verdict: Verdict) -> list[Mapping[str, object]]:
@@ -159,13 +183,21 @@ def _merge(
     is_rewritten = content is not None and content != kept.content
     if content and is_rewritten:
         summary = shorten(content, _WRITE.summary_max_chars)
-        merged = replace(merged, content=content, summary=summary, updated_at=draft.now, embedded=content in embedded)
+        merged = replace(
+            merged,
+            content=content,
+            summary=summary,
+            updated_at=draft.now,
+            embedded=content in embedded,
+        )
         draft.vectors_of[key] = embedded.get(content, -1)
         draft.release(kept)
     draft.put(merged)
     draft.take_claims(merged, also_from=None)
     by = verdicts[0].by
-    events: list[Mapping[str, object]] = [effect(other, "merged", "merge", into=kept.uid, by=by) for other in others]
+    events: list[Mapping[str, object]] = [
+        effect(other, "merged", "merge", into=kept.uid, by=by) for other in others
+    ]
     return [*events, effect(merged, "rewritten" if is_rewritten else "reinforced", "merge", by=by)]
 
 

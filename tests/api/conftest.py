@@ -25,7 +25,10 @@ class Api:
         """POST JSON."""
         # as other clients write it: non-ASCII escaped, lone surrogates and NaN too
         return self.client.post(
-            path, data=json.dumps(body), content_type="application/json", headers={"X-API-Key": self.key} | headers
+            path,
+            data=json.dumps(body),
+            content_type="application/json",
+            headers={"X-API-Key": self.key} | headers,
         )
 
     def get(self, path: str, **headers: str) -> TestResponse:

@@ -38,7 +38,11 @@ BODIES = {
     "naive time": (good(occurred_at="2026-01-01T00:00:00"), 422, "occurred_at"),
     "date instead of a time": (good(occurred_at="2026-01-01"), 422, "occurred_at"),
     "year that no calendar has": (good(occurred_at="99999-01-01T00:00:00Z"), 422, "occurred_at"),
-    "time that leaves the calendar in UTC": (good(occurred_at="0001-01-01T00:00:00+14:00"), 422, "occurred_at"),
+    "time that leaves the calendar in UTC": (
+        good(occurred_at="0001-01-01T00:00:00+14:00"),
+        422,
+        "occurred_at",
+    ),
     "too long": (good(content="x" * 33_000), 422, "content"),
     "empty": (good(content=""), 422, "content"),
     "blank": (good(content=" \n\t "), 422, "content"),
@@ -60,7 +64,11 @@ BODIES = {
     "entity without type": (good(entities=["ada"]), 422, "entities.0.key"),
     "entity of another form": (good(entities=[5]), 422, "entities.0"),
     "edge to nothing": (good(updates=["nope"]), 422, "updates.0"),
-    "transcript without conversation": (good(source={"type": "channel_transcript"}), 422, "source.conversation_id"),
+    "transcript without conversation": (
+        good(source={"type": "channel_transcript"}),
+        422,
+        "source.conversation_id",
+    ),
     "unknown field in the source": (good(source={"bogus": 1}), 422, "source.bogus"),
     "a list instead of an object": ([1], 422, "body"),
     "a text instead of an object": ("x", 422, "body"),
@@ -80,7 +88,9 @@ def test_a_bad_memory_is_refused_with_the_path_of_its_field(api, name):
     assert ("invalid_input", answer.headers["X-Request-ID"]) == (error["code"], error["request_id"])
     assert path in error["fields"]
     assert all(len(text) > 5 for texts in error["fields"].values() for text in texts)
-    assert [(0,)] == api.house.rows("MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN count(m)")
+    assert [(0,)] == api.house.rows(
+        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN count(m)"
+    )
 
 
 RECALLS = {
@@ -121,7 +131,10 @@ LISTS = {
     "limit of zero": ("space=user:ada&limit=0", "limit"),
     "naive time": ("space=user:ada&created_after=2026-01-01T00:00:00", "created_after"),
     "cursor of nonsense": ("space=user:ada&cursor=nonsense", "cursor"),
-    "cursor of another space": ("space=user:ada&cursor=MjAyNi0wMS0wMVQwMDowMDowMCswMDowMCB0L3VzZXI6Ym9ifG0", "cursor"),
+    "cursor of another space": (
+        "space=user:ada&cursor=MjAyNi0wMS0wMVQwMDowMDowMCswMDowMCB0L3VzZXI6Ym9ifG0",
+        "cursor",
+    ),
     "bad entity": ("space=user:ada&entity=ada", "entity"),
 }
 
@@ -140,7 +153,12 @@ REQUESTS = {
     "malformed JSON": (b"{", "application/json", 400, "malformed"),
     "not UTF-8": (b'{"a": "\xff"}', "application/json", 400, "malformed"),
     "nested too deep": (b"[" * 100_000, "application/json", 400, "malformed"),
-    "a number of 5,000 digits": (b'{"importance": ' + b"9" * 5_000 + b"}", "application/json", 400, "malformed"),
+    "a number of 5,000 digits": (
+        b'{"importance": ' + b"9" * 5_000 + b"}",
+        "application/json",
+        400,
+        "malformed",
+    ),
     "a form": (b"content=x", "application/x-www-form-urlencoded", 415, "not_json"),
     "text": (b"hello", "text/plain", 415, "not_json"),
     "a huge body": (b'"' + b"x" * (33 * 1024 * 1024) + b'"', "application/json", 413, "too_large"),
@@ -151,7 +169,9 @@ REQUESTS = {
 def test_a_request_that_is_not_json_is_refused(api, name):
     data, content_type, status, code = REQUESTS[name]
 
-    answer = api.client.post("/v1/memories", data=data, content_type=content_type, headers={"X-API-Key": api.key})
+    answer = api.client.post(
+        "/v1/memories", data=data, content_type=content_type, headers={"X-API-Key": api.key}
+    )
 
     assert (status, code) == (answer.status_code, answer.get_json()["error"]["code"])
 
@@ -175,14 +195,23 @@ def test_every_error_has_the_one_body(api, method, path, status, code):
 
 
 def test_a_batch_reports_each_bad_item_and_stores_the_good_ones(api):
-    items = [GOOD, good(content=""), {"space": "user:ada"}, 5, None, good(content="my password: hunter2hunter2")]
+    items = [
+        GOOD,
+        good(content=""),
+        {"space": "user:ada"},
+        5,
+        None,
+        good(content="my password: hunter2hunter2"),
+    ]
 
     answer = api.post("/v1/memories/batch", {"items": items}).get_json()
 
     assert ["created", "refused", "refused", "refused", "refused", "refused"] == [
         r["outcome"] for r in answer["results"]
     ]
-    assert ["invalid_input"] * 4 + ["policy_refused"] == [r["error"]["code"] for r in answer["results"][1:]]
+    assert ["invalid_input"] * 4 + ["policy_refused"] == [
+        r["error"]["code"] for r in answer["results"][1:]
+    ]
     assert (1, 5) == (answer["counts"]["created"], answer["counts"]["refused"])
 
 

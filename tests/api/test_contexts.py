@@ -13,15 +13,31 @@ from graphmem.store.connection import Connection
 SPACE = "orchestrator:main"
 
 
-def context(api, content="Which tea do we drink?", purpose="selector", message="m-9", conversation="c-2", **more):
+def context(
+    api,
+    content="Which tea do we drink?",
+    purpose="selector",
+    message="m-9",
+    conversation="c-2",
+    **more,
+):
     body = {"space": SPACE, "purpose": purpose, "message_id": message, "content": content}
-    return api.post("/v1/context", body | ({"conversation_id": conversation} if conversation else {}) | more)
+    return api.post(
+        "/v1/context", body | ({"conversation_id": conversation} if conversation else {}) | more
+    )
 
 
 def work(api, **outputs):
-    body = {"space": SPACE, "workflow_run_id": "run-1", "step_id": "step-1", "attempt": 1, "outputs": outputs}
+    body = {
+        "space": SPACE,
+        "workflow_run_id": "run-1",
+        "step_id": "step-1",
+        "attempt": 1,
+        "outputs": outputs,
+    }
     return {
-        each["key"]: each["uid"] for each in api.post("/v1/write-backs/workflow-output", body).get_json()["results"]
+        each["key"]: each["uid"]
+        for each in api.post("/v1/write-backs/workflow-output", body).get_json()["results"]
     }
 
 
@@ -31,7 +47,10 @@ def workspace(api):
 
 
 def events(api):
-    return [json.loads(line) for line in (workspace(api) / "logs" / "memory.log").read_text("utf-8").splitlines()]
+    return [
+        json.loads(line)
+        for line in (workspace(api) / "logs" / "memory.log").read_text("utf-8").splitlines()
+    ]
 
 
 @pytest.mark.parametrize("purpose", ["selector", "step"])
@@ -67,24 +86,34 @@ def test_without_a_conversation_the_message_is_not_written_down(api):
 
 
 def test_diagnostics_are_given_eight_memories_found_by_words_with_their_provenance(api):
-    uids = work(api, **{f"note {number}": f"Run {number} failed at the gateway." for number in range(10)})
+    uids = work(
+        api, **{f"note {number}": f"Run {number} failed at the gateway." for number in range(10)}
+    )
 
-    answer = context(api, "why did the gateway fail?", purpose="diagnostics", conversation=None).get_json()
+    answer = context(
+        api, "why did the gateway fail?", purpose="diagnostics", conversation=None
+    ).get_json()
 
     assert 8 == len(answer["evidence"]) == len(answer["citations"])
     assert {item["uid"] for item in answer["evidence"]} <= set(uids.values())
     assert {"workflow_output"} == {item["citation"]["source_type"] for item in answer["evidence"]}
     assert {("run-1", "step-1")} == {
-        (item["citation"]["workflow_run_id"], item["citation"]["step_id"]) for item in answer["evidence"]
+        (item["citation"]["workflow_run_id"], item["citation"]["step_id"])
+        for item in answer["evidence"]
     }
     assert all(len(item["content"]) <= 500 for item in answer["evidence"])
     assert ("full_text_only", None) == (answer["mode"], answer["failure"])
     kept = json.loads((workspace(api) / "diagnostics" / "m-9.json").read_text("utf-8"))
-    assert ("succeeded", answer["citations"]) == (kept["status"], [each["memoryId"] for each in kept["evidence"]])
+    assert ("succeeded", answer["citations"]) == (
+        kept["status"],
+        [each["memoryId"] for each in kept["evidence"]],
+    )
 
 
 @pytest.mark.parametrize(
-    ("problem", "kind"), [(StoreUnavailable(), "repository"), ("outside", "recall")], ids=["repository", "recall"]
+    ("problem", "kind"),
+    [(StoreUnavailable(), "repository"), ("outside", "recall")],
+    ids=["repository", "recall"],
 )
 def test_an_investigation_that_gets_nothing_says_why_and_keeps_it(api, problem, kind):
     uid = work(api, note="The gateway failed.")["note"]
@@ -95,12 +124,18 @@ def test_an_investigation_that_gets_nothing_says_why_and_keeps_it(api, problem, 
         with patch("graphmem.recall.recall.Recall.recall", side_effect=problem):
             answer = context(api, "gateway", purpose="diagnostics", conversation=None).get_json()
 
-    assert ([], kind, "empty_bulletin") == (answer["evidence"], answer["failure"]["kind"], answer["fallback"])
+    assert ([], kind, "empty_bulletin") == (
+        answer["evidence"],
+        answer["failure"]["kind"],
+        answer["fallback"],
+    )
     kept = json.loads((workspace(api) / "diagnostics" / "m-9.json").read_text("utf-8"))
     assert ("failed", kind) == (kept["status"], kept["failureKind"])
 
 
-def test_a_store_that_is_away_leaves_the_context_empty_and_says_that_the_message_was_not_written(api):
+def test_a_store_that_is_away_leaves_the_context_empty_and_says_that_the_message_was_not_written(
+    api,
+):
     api.get("/v1/jobs")  # the key was used before
     with (
         patch.object(Connection, "read", side_effect=StoreUnavailable()),
@@ -109,8 +144,15 @@ def test_a_store_that_is_away_leaves_the_context_empty_and_says_that_the_message
         answer = context(api)
 
     body = answer.get_json()
-    assert (200, "empty_bulletin", 124) == (answer.status_code, body["fallback"], len(body["rendered"]))
-    assert ("refused", "store_unavailable") == (body["written"]["outcome"], body["written"]["error"]["code"])
+    assert (200, "empty_bulletin", 124) == (
+        answer.status_code,
+        body["fallback"],
+        len(body["rendered"]),
+    )
+    assert ("refused", "store_unavailable") == (
+        body["written"]["outcome"],
+        body["written"]["error"]["code"],
+    )
     assert "created" == context(api).get_json()["written"]["outcome"]
 
 
@@ -119,7 +161,10 @@ def test_a_message_that_may_not_be_stored_is_said_and_still_gets_its_bulletin(ap
 
     answer = context(api, "password: hunter22hunter and green tea").get_json()
 
-    assert ("refused", "policy_refused") == (answer["written"]["outcome"], answer["written"]["error"]["code"])
+    assert ("refused", "policy_refused") == (
+        answer["written"]["outcome"],
+        answer["written"]["error"]["code"],
+    )
     assert [uid] == answer["citations"]
 
 
@@ -133,8 +178,11 @@ def test_contexts_are_for_writers_of_an_orchestrator_and_every_bad_field_is_name
 
 def test_a_message_that_repeats_a_decision_does_not_hide_it(api):
     uid = work(api, decision="We decided on green tea.")["decision"]
-    # outputs have uids of their own, so equal words are another memory: one without a uid is counted instead
-    plain = api.post("/v1/memories", {"space": SPACE, "content": "Ship on Friday.", "type": "Decision"}).get_json()
+    # outputs have uids of their own, so equal words are another memory: one without a uid is
+    # counted instead
+    plain = api.post(
+        "/v1/memories", {"space": SPACE, "content": "Ship on Friday.", "type": "Decision"}
+    ).get_json()
 
     answer = context(api, "Ship on Friday.").get_json()
 
@@ -144,7 +192,9 @@ def test_a_message_that_repeats_a_decision_does_not_hide_it(api):
 
 
 def test_a_secret_that_an_investigation_asks_about_is_not_kept(api):
-    context(api, "password: hunter22hunter for the gateway", purpose="diagnostics", conversation=None)
+    context(
+        api, "password: hunter22hunter for the gateway", purpose="diagnostics", conversation=None
+    )
 
     assert "hunter22" not in (workspace(api) / "diagnostics" / "m-9.json").read_text("utf-8")
 
@@ -156,7 +206,9 @@ def test_files_of_bulletins_and_investigations_are_forgotten_in_time(api):
     past = api.house.clock.now().timestamp() - 40 * 86_400
     os.utime(workspace(api) / "bulletins" / "m-1.json", (past, past))
 
-    assert 1 == api.house.graphmem.runner.run("prune_traces", dry_run=True).counts["files_forgotten"]
+    assert (
+        1 == api.house.graphmem.runner.run("prune_traces", dry_run=True).counts["files_forgotten"]
+    )
     assert 1 == api.house.graphmem.runner.run("prune_traces").counts["files_forgotten"]
     assert not (workspace(api) / "bulletins" / "m-1.json").exists()
     assert (workspace(api) / "diagnostics" / "m-2.json").exists()
@@ -176,10 +228,15 @@ def test_a_recall_that_would_cite_a_file_outside_fails_whole_and_is_logged(api, 
         assert (200, None) == (answer.status_code, bulletin["fallback"])
         return
     assert (403, "source_path_denied") == (answer.status_code, answer.get_json()["error"]["code"])
-    assert ("previous_snapshot", [uids["decision"]]) == (bulletin["fallback"], bulletin["citations"])
+    assert ("previous_snapshot", [uids["decision"]]) == (
+        bulletin["fallback"],
+        bulletin["citations"],
+    )
     found = events(api)
     assert [{"path": "/etc/hostname"}, {"path": "/etc/hostname"}] == [
-        {"path": line["path"]} for line in found if line["event"] == "memory.recall.source_path_denied"
+        {"path": line["path"]}
+        for line in found
+        if line["event"] == "memory.recall.source_path_denied"
     ]
     assert ["memory.bulletin.generation_failed", "memory.bulletin.fallback"] == [
         line["event"] for line in found if line["event"].startswith("memory.bulletin")
@@ -199,5 +256,7 @@ def test_a_link_that_leads_outside_is_denied_too(api, tmp_path):
 def cite(api, uid, path):
     """Let a memory cite a file, as one that was written before the folders changed."""
     api.house.rows(
-        "MATCH (m:Memory {uid: $uid}) WHERE m.space STARTS WITH $tenant SET m.source_path = $path", uid=uid, path=path
+        "MATCH (m:Memory {uid: $uid}) WHERE m.space STARTS WITH $tenant SET m.source_path = $path",
+        uid=uid,
+        path=path,
     )

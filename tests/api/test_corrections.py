@@ -12,7 +12,9 @@ def add(api, content, **more):
 
 
 def patch(api, uid, body, **headers):
-    return api.client.patch(f"/v1/memories/{uid}", json=body, headers={"X-API-Key": api.key} | headers)
+    return api.client.patch(
+        f"/v1/memories/{uid}", json=body, headers={"X-API-Key": api.key} | headers
+    )
 
 
 def recalled(api, query, **options):
@@ -21,25 +23,41 @@ def recalled(api, query, **options):
 
 
 def test_a_patch_changes_what_it_names_and_keeps_the_rest(api):
-    kept = {"tags": ["drink"], "metadata": {"a": 1}, "pinned": True, "expires_at": "2030-01-01T00:00:00Z"}
+    kept = {
+        "tags": ["drink"],
+        "metadata": {"a": 1},
+        "pinned": True,
+        "expires_at": "2030-01-01T00:00:00Z",
+    }
     uid = add(api, "Ada drinks cola.", **kept)["uid"]
 
     answer = patch(api, uid, {"content": "Ada drinks coffee.", "importance": 80})
 
     memory = answer.get_json()["memory"]
-    assert (200, "revised", '"2"') == (answer.status_code, answer.get_json()["outcome"], answer.headers["ETag"])
+    assert (200, "revised", '"2"') == (
+        answer.status_code,
+        answer.get_json()["outcome"],
+        answer.headers["ETag"],
+    )
     changed = {"content": "Ada drinks coffee.", "summary": "Ada drinks coffee.", "importance": 80}
     assert (kept | changed) == {name: memory[name] for name in kept | changed}
     assert ["Ada drinks coffee."] == recalled(api, "coffee")
 
 
 def test_null_empties_what_may_be_empty(api):
-    given = {"tags": ["x"], "metadata": {"a": 1}, "entities": ["person:ada"], "valid_until": "2030-01-01T00:00:00Z"}
+    given = {
+        "tags": ["x"],
+        "metadata": {"a": 1},
+        "entities": ["person:ada"],
+        "valid_until": "2030-01-01T00:00:00Z",
+    }
     uid = add(api, "Ada.", **given)["uid"]
 
     memory = patch(api, uid, dict.fromkeys(given)).get_json()["memory"]
 
-    assert {"tags": [], "metadata": {}, "entities": [], "valid_until": None} == {name: memory[name] for name in given}
+    assert {"tags": [], "metadata": {}, "entities": [], "valid_until": None} == {
+        name: memory[name] for name in given
+    }
 
 
 def test_a_patch_that_changes_nothing_writes_no_history(api):
@@ -79,7 +97,10 @@ def test_the_right_if_match_is_taken(api):
         ({"content": None}, "content"),
         ({"importance": 101}, "importance"),
         ({"status": "retracted"}, "status"),
-        ({"valid_from": "2026-02-02T00:00:00Z", "valid_until": "2026-02-01T00:00:00Z"}, "valid_until"),
+        (
+            {"valid_from": "2026-02-02T00:00:00Z", "valid_until": "2026-02-01T00:00:00Z"},
+            "valid_until",
+        ),
         ({"valid_from": "2026-02-02T00:00:00"}, "valid_from"),
         ({"entities": ["ada"]}, "entities.0.key"),
         ({"metadata": {"space": 1}}, "metadata.space"),
@@ -156,11 +177,16 @@ def test_what_is_superseded_is_restored_only_after_its_successor_went(api):
 
 def test_a_value_that_changes_back_leaves_three_intervals(api):
     first = add(api, "Ada drinks cola.", valid_from="2026-01-01T00:00:00Z")["uid"]
-    second = add(api, "Ada drinks coffee.", valid_from="2026-02-01T00:00:00Z", updates=[first])["uid"]
+    second = add(api, "Ada drinks coffee.", valid_from="2026-02-01T00:00:00Z", updates=[first])[
+        "uid"
+    ]
     third = add(api, "Ada drinks cola.", valid_from="2026-03-01T00:00:00Z", updates=[second])["uid"]
 
     intervals = [
-        tuple(api.get(f"/v1/memories/{uid}").get_json()[name] for name in ("status", "valid_from", "valid_until"))
+        tuple(
+            api.get(f"/v1/memories/{uid}").get_json()[name]
+            for name in ("status", "valid_from", "valid_until")
+        )
         for uid in (first, second, third)
     ]
     assert [
@@ -183,11 +209,15 @@ def test_a_history_shows_each_version_what_changed_and_the_lineage(api):
     items = history["items"]
     assert ([3, 2, 1], 3) == ([item["version"] for item in items], history["total"])
     assert {"from": "active", "to": "superseded"} == items[0]["changes"]["status"]
-    assert {"from": "Ada drinks cola.", "to": "Ada drinks coffee."} == items[1]["changes"]["content"]
+    assert {"from": "Ada drinks cola.", "to": "Ada drinks coffee."} == items[1]["changes"][
+        "content"
+    ]
     times = ["2026-03-03T09:30:00Z", "2026-03-02T09:30:00Z", "2026-03-01T09:30:00Z"]
     assert times == [item["recorded_from"] for item in items]
     assert [None, *times[:2]] == [item["recorded_until"] for item in items]
-    assert [(new, old, "UPDATES")] == [(edge["from"], edge["to"], edge["type"]) for edge in history["lineage"]]
+    assert [(new, old, "UPDATES")] == [
+        (edge["from"], edge["to"], edge["type"]) for edge in history["lineage"]
+    ]
 
 
 def test_a_history_is_paged(api):
@@ -203,7 +233,10 @@ def test_a_history_is_paged(api):
 
 
 def test_every_step_of_a_batch_is_in_the_history(api):
-    items = [{"space": "user:ada", "content": text, "logical_key": "drink"} for text in ("cola", "coffee", "cola")]
+    items = [
+        {"space": "user:ada", "content": text, "logical_key": "drink"}
+        for text in ("cola", "coffee", "cola")
+    ]
 
     results = api.post("/v1/memories/batch", {"items": items}).get_json()["results"]
 
@@ -225,7 +258,9 @@ def test_what_a_key_may_not_see_is_not_there(api, path):
     stranger = api.with_key(Role.ADMIN, "*", tenant="other")
     neighbour = api.with_key(Role.ADMIN, "user:bob")
 
-    assert [404, 404] == [key.get(f"/v1/memories/{uid}/{path}").status_code for key in (stranger, neighbour)]
+    assert [404, 404] == [
+        key.get(f"/v1/memories/{uid}/{path}").status_code for key in (stranger, neighbour)
+    ]
     assert 404 == patch(stranger, uid, {"importance": 1}).status_code
     assert 404 == stranger.post(f"/v1/memories/{uid}/retract", {}).status_code
 
@@ -248,4 +283,7 @@ def test_a_restored_memory_is_true_as_long_as_it_was_said_to_be(api):
     new = add(api, "Ada drinks tea.", updates=[old])["uid"]
     api.post(f"/v1/memories/{new}/retract", {})
 
-    assert "2027-01-01T00:00:00Z" == api.post(f"/v1/memories/{old}/restore", {}).get_json()["memory"]["valid_until"]
+    assert (
+        "2027-01-01T00:00:00Z"
+        == api.post(f"/v1/memories/{old}/restore", {}).get_json()["memory"]["valid_until"]
+    )

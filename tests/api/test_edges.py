@@ -14,7 +14,9 @@ def four(api):
 
 
 def draw(api, start, end, **more):
-    return api.post("/v1/edges", {"space": "user:ada", "from": start, "to": end, "type": "RELATED_TO"} | more)
+    return api.post(
+        "/v1/edges", {"space": "user:ada", "from": start, "to": end, "type": "RELATED_TO"} | more
+    )
 
 
 def delete(api, uid, query=""):
@@ -93,7 +95,9 @@ def test_updates_supersedes_and_contradicts_leaves_both_active(four):
     states = {uid: four.get(f"/v1/memories/{uid}").get_json()["status"] for uid in "abcd"}
     assert {"a": "superseded", "b": "active", "c": "active", "d": "active"} == states
     items = four.post("/v1/recall", {"spaces": ["user:ada"], "query": "fact"}).get_json()["items"]
-    assert {"b": False, "c": True, "d": True} == {item["memory"]["uid"]: item["contradicted"] for item in items}
+    assert {"b": False, "c": True, "d": True} == {
+        item["memory"]["uid"]: item["contradicted"] for item in items
+    }
 
 
 def test_a_contradiction_is_resolved_when_one_side_is_no_longer_active(four):
@@ -113,7 +117,9 @@ def test_a_removed_edge_is_gone_and_its_trace_stays(four):
     assert 204 == answer.status_code
     assert 404 == delete(four, edge["uid"]).status_code
     assert 0 == four.get("/v1/edges?space=user:ada").get_json()["total"]
-    kept = four.house.rows("MATCH (t:Trace {uid: $uid}) RETURN t.events", uid=answer.headers["X-Trace-ID"])
+    kept = four.house.rows(
+        "MATCH (t:Trace {uid: $uid}) RETURN t.events", uid=answer.headers["X-Trace-ID"]
+    )
     assert "edge_removed" in kept[0][0]
     assert "because" in kept[0][0]
 
@@ -138,7 +144,10 @@ def test_a_reader_may_list_and_not_draw(four):
     reader = four.with_key(Role.READER, "*")
 
     assert 200 == reader.get("/v1/edges?space=user:ada").status_code
-    assert [403, 403] == [draw(reader, "b", "c").status_code, delete(reader, edge["uid"]).status_code]
+    assert [403, 403] == [
+        draw(reader, "b", "c").status_code,
+        delete(reader, edge["uid"]).status_code,
+    ]
 
 
 def test_an_edge_of_another_is_not_there(four):
@@ -152,7 +161,9 @@ def test_an_edge_of_another_is_not_there(four):
 
 def around(api, uid, query=""):
     answer = api.get(f"/v1/memories/{uid}/neighbours{query}").get_json()
-    return [memory["uid"] for memory in answer["memories"]], [(e["from"], e["to"]) for e in answer["edges"]]
+    return [memory["uid"] for memory in answer["memories"]], [
+        (e["from"], e["to"]) for e in answer["edges"]
+    ]
 
 
 def test_neighbours_are_nearest_first_and_as_deep_as_asked(four):
@@ -165,16 +176,23 @@ def test_neighbours_are_nearest_first_and_as_deep_as_asked(four):
     assert (["b", "c", "d"], [("a", "b"), ("b", "c"), ("d", "c")]) == around(four, "a", "?depth=3")
     assert (["b"], [("a", "b")]) == around(four, "a", "?depth=3&limit=1")
     assert ([], []) == around(four, "a", "?depth=3&edge_type=PART_OF")
-    assert (["b", "d"], [("b", "c"), ("d", "c")]) == around(four, "c", "?edge_type=CausedBy&edge_type=PartOf")
+    assert (["b", "d"], [("b", "c"), ("d", "c")]) == around(
+        four, "c", "?edge_type=CausedBy&edge_type=PartOf"
+    )
 
 
-@pytest.mark.parametrize("query", ["?depth=0", "?depth=4", "?depth=9", "?edge_type=LIKES", "?limit=0", "?limit=201"])
+@pytest.mark.parametrize(
+    "query", ["?depth=0", "?depth=4", "?depth=9", "?edge_type=LIKES", "?limit=0", "?limit=201"]
+)
 def test_a_bad_question_for_neighbours_is_422(four, query):
     assert 422 == four.get(f"/v1/memories/a/neighbours{query}").status_code
 
 
 def test_neighbours_stay_inside_the_space_even_where_an_edge_was_forged(four):
-    four.post("/v1/memories", {"space": "user:bob", "content": "Bob.", "uid": "bobs", "entities": ["person:bob"]})
+    four.post(
+        "/v1/memories",
+        {"space": "user:bob", "content": "Bob.", "uid": "bobs", "entities": ["person:bob"]},
+    )
     draw(four, "a", "b")
     four.house.rows(
         "MATCH (a:Memory {uid: 'a'}), (b:Memory {uid: 'b'}), (x:Memory {uid: 'bobs'})"
@@ -188,7 +206,9 @@ def test_neighbours_stay_inside_the_space_even_where_an_edge_was_forged(four):
     assert ["b"] == [memory["uid"] for memory in answer["memories"]]
     assert [("a", "b")] == [(edge["from"], edge["to"]) for edge in answer["edges"]]
     assert [] == answer["entities"]
-    assert ["RELATED_TO"] == [edge["type"] for edge in four.get("/v1/edges?space=user:ada").get_json()["items"]]
+    assert ["RELATED_TO"] == [
+        edge["type"] for edge in four.get("/v1/edges?space=user:ada").get_json()["items"]
+    ]
     assert 404 == delete(four, "forged").status_code
 
 
@@ -227,4 +247,9 @@ def test_an_edge_that_was_drawn_by_hand_without_its_properties_breaks_nothing(fo
     assert ["b"] == around(four, "a")[0]
     for path in ("/v1/edges?space=user:ada", "/v1/memories/a/history"):
         assert 200 == four.get(path).status_code
-    assert 200 == four.post("/v1/recall", {"spaces": ["user:ada"], "query": "fact", "graph": True}).status_code
+    assert (
+        200
+        == four.post(
+            "/v1/recall", {"spaces": ["user:ada"], "query": "fact", "graph": True}
+        ).status_code
+    )

@@ -8,7 +8,12 @@ JON, JOHN = "person:jon_doe", "person:john_doe"
 
 
 def add(api, content, *entities, **more):
-    body = {"space": "user:ada", "content": content, "entities": list(entities), "importance": 80} | more
+    body = {
+        "space": "user:ada",
+        "content": content,
+        "entities": list(entities),
+        "importance": 80,
+    } | more
     return api.post("/v1/memories", body).get_json()["memory"]["uid"]
 
 
@@ -21,7 +26,9 @@ def undo(api, merge_id):
 
 
 def keys(api, query=""):
-    return [item["key"] for item in api.get(f"/v1/entities?space=user:ada{query}").get_json()["items"]]
+    return [
+        item["key"] for item in api.get(f"/v1/entities?space=user:ada{query}").get_json()["items"]
+    ]
 
 
 def mentioned(api, uid):
@@ -38,7 +45,9 @@ def graph(api):
 
 
 def recalled(api, **options):
-    answer = api.post("/v1/recall", {"spaces": ["user:ada"], "query": "anything"} | options).get_json()
+    answer = api.post(
+        "/v1/recall", {"spaces": ["user:ada"], "query": "anything"} | options
+    ).get_json()
     return {item["memory"]["content"] for item in answer["items"]}
 
 
@@ -55,9 +64,13 @@ def test_a_list_of_entities_is_paged(api):
     add(api, "One.", "person:a", "person:ab", "person:abc", "place:a")
 
     first = api.get("/v1/entities?space=user:ada&prefix=a&limit=3").get_json()
-    second = api.get(f"/v1/entities?space=user:ada&prefix=a&limit=3&cursor={first['next_cursor']}").get_json()
+    second = api.get(
+        f"/v1/entities?space=user:ada&prefix=a&limit=3&cursor={first['next_cursor']}"
+    ).get_json()
 
-    assert ["person:a", "place:a", "person:ab", "person:abc"] == [e["key"] for e in first["items"] + second["items"]]
+    assert ["person:a", "place:a", "person:ab", "person:abc"] == [
+        e["key"] for e in first["items"] + second["items"]
+    ]
     assert (4, None) == (first["total"], second["next_cursor"])
 
 
@@ -121,7 +134,12 @@ def test_a_merge_moves_every_mention_and_shows_its_evidence(api):
 
     change = merge(api, JON, JOHN, reason="same person").get_json()
 
-    assert ("merge", JON, JOHN, 2) == (change["kind"], change["from"], change["into"], change["moved"])
+    assert ("merge", JON, JOHN, 2) == (
+        change["kind"],
+        change["from"],
+        change["into"],
+        change["moved"],
+    )
     evidence = change["evidence"]
     assert ("nearly_equal", 1, "same person") == (
         evidence["likeness"],
@@ -190,7 +208,9 @@ def test_what_was_rewritten_after_a_merge_is_kept_by_the_undo(api):
     uid = add(api, "One.", JON)
     add(api, "Two.", JOHN)
     merge_id = merge(api, JON, JOHN).get_json()["merge_id"]
-    api.client.patch(f"/v1/memories/{uid}", json={"entities": ["place:leeds"]}, headers={"X-API-Key": api.key})
+    api.client.patch(
+        f"/v1/memories/{uid}", json={"entities": ["place:leeds"]}, headers={"X-API-Key": api.key}
+    )
 
     undo(api, merge_id)
 
@@ -202,7 +222,11 @@ def test_what_was_rewritten_after_a_merge_is_kept_by_the_undo(api):
 def test_a_split_moves_the_named_memories_and_can_be_undone(api):
     one, two = add(api, "One.", JOHN), add(api, "Two.", JOHN)
     before = graph(api)
-    body = {"space": "user:ada", "into": {"key": "person:john_smith", "label": "John Smith"}, "memories": [two]}
+    body = {
+        "space": "user:ada",
+        "into": {"key": "person:john_smith", "label": "John Smith"},
+        "memories": [two],
+    }
 
     change = api.post(f"/v1/entities/{JOHN}/split", body).get_json()
 
@@ -278,10 +302,17 @@ def test_only_curators_of_the_owner_may_change_entities(api):
     coach = api.with_key(Role.CURATOR, "user:ada/coach")
     stranger = api.with_key(Role.ADMIN, "*", tenant="other")
     assert 403 == merge(writer, JON, JOHN).status_code
-    assert 403 == coach.post(f"/v1/entities/{JON}/merge", {"space": "user:ada/coach", "into": JOHN}).status_code
+    assert (
+        403
+        == coach.post(
+            f"/v1/entities/{JON}/merge", {"space": "user:ada/coach", "into": JOHN}
+        ).status_code
+    )
     assert 404 == merge(stranger, JON, JOHN).status_code
     merge_id = merge(api, JON, JOHN).get_json()["merge_id"]
-    assert [404, 404] == [undo(key, merge_id).status_code for key in (stranger, api.with_key(Role.ADMIN, "user:bob"))]
+    assert [404, 404] == [
+        undo(key, merge_id).status_code for key in (stranger, api.with_key(Role.ADMIN, "user:bob"))
+    ]
 
 
 def test_an_entity_that_only_another_persona_mentions_is_not_listed(api):
@@ -318,7 +349,8 @@ def test_a_hostile_split_is_422(api, change, path):
     uid = add(api, "One.", JOHN)
 
     answer = api.post(
-        f"/v1/entities/{JOHN}/split", {"space": "user:ada", "into": "person:x", "memories": [uid]} | change
+        f"/v1/entities/{JOHN}/split",
+        {"space": "user:ada", "into": "person:x", "memories": [uid]} | change,
     )
 
     assert (422, [path]) == (answer.status_code, list(answer.get_json()["error"]["fields"]))
@@ -326,12 +358,17 @@ def test_a_hostile_split_is_422(api, change, path):
 
 def test_merges_are_paged_newest_first(api):
     for name in ("a", "b", "c"):
-        api.post("/v1/memories", {"space": "user:ada", "content": f"{name} came.", "entities": [f"person:{name}"]})
+        api.post(
+            "/v1/memories",
+            {"space": "user:ada", "content": f"{name} came.", "entities": [f"person:{name}"]},
+        )
     for name in ("a", "b"):
         api.post(f"/v1/entities/person:{name}/merge", {"space": "user:ada", "into": "person:c"})
 
     first = api.get("/v1/entities/merges?space=user:ada&limit=1").get_json()
-    last = api.get(f"/v1/entities/merges?space=user:ada&limit=1&cursor={first['next_cursor']}").get_json()
+    last = api.get(
+        f"/v1/entities/merges?space=user:ada&limit=1&cursor={first['next_cursor']}"
+    ).get_json()
 
     assert (2, 2, None) == (first["total"], last["total"], last["next_cursor"])
     assert {"person:a", "person:b"} == {page["items"][0]["from"] for page in (first, last)}

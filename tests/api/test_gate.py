@@ -60,18 +60,27 @@ def test_a_database_that_does_not_fit_is_looked_at_again(house):
     assert (401, "unauthenticated") == asked(app)
 
 
-def test_a_key_that_was_used_gets_an_empty_bulletin_while_the_database_is_away_and_nothing_else(api):
+def test_a_key_that_was_used_gets_an_empty_bulletin_while_the_database_is_away_and_nothing_else(
+    api,
+):
     body = {"space": "orchestrator:main", "message_id": "m", "query": "tea"}
     assert 200 == api.post("/v1/bulletins", body).status_code
     api.house.graphmem.keys._callers.clear()  # noqa: SLF001 - as five seconds later
 
     with patch.object(Connection, "fetch", side_effect=StoreUnavailable()):
-        assert 503 == api.post("/v1/recall", {"spaces": ["orchestrator:main"], "query": "tea"}).status_code
+        assert (
+            503
+            == api.post("/v1/recall", {"spaces": ["orchestrator:main"], "query": "tea"}).status_code
+        )
         upload = {"space": "orchestrator:main", "filename": "a.txt", "content": "Tea."}
         assert 503 == api.post("/v1/ingest", upload).status_code
         assert "empty_bulletin" == api.post("/v1/bulletins", body).get_json()["fallback"]
 
-    (key,) = [key for key in api.house.graphmem.keys.listing(api.house.caller.tenant) if not key["revoked_at"]]
+    (key,) = [
+        key
+        for key in api.house.graphmem.keys.listing(api.house.caller.tenant)
+        if not key["revoked_at"]
+    ]
     api.house.graphmem.keys.revoke(key["id"], tenant=api.house.caller.tenant)
     with patch.object(Connection, "fetch", side_effect=StoreUnavailable()):
         assert 503 == api.post("/v1/bulletins", body).status_code

@@ -50,12 +50,24 @@ def memories(api):
 
 
 def a_memory(uid="d-1", **changes):
-    values = {"memoryId": uid, "type": "Decision", "importance": 80, "content": "We use Go.", "summary": "Go"}
+    values = {
+        "memoryId": uid,
+        "type": "Decision",
+        "importance": 80,
+        "content": "We use Go.",
+        "summary": "Go",
+    }
     return values | {"confidence": 0.9, "status": "active"} | changes
 
 
 def an_edge(uid="e-1", from_uid="d-1", to_uid="d-2", **changes):
-    values = {"edgeId": uid, "fromMemoryId": from_uid, "toMemoryId": to_uid, "edgeType": "RelatedTo", "weight": 0.4}
+    values = {
+        "edgeId": uid,
+        "fromMemoryId": from_uid,
+        "toMemoryId": to_uid,
+        "edgeType": "RelatedTo",
+        "weight": 0.4,
+    }
     return values | changes
 
 
@@ -74,11 +86,19 @@ def test_ingest_folder_lifecycle_of_a_text(api, workspace):
 
     done = scan(api)
 
-    manifest = {"status": "processed", "idempotencyKey": key.hexdigest(), "memoriesWritten": 1, "edgesWritten": 0}
+    manifest = {
+        "status": "processed",
+        "idempotencyKey": key.hexdigest(),
+        "memoriesWritten": 1,
+        "edgesWritten": 0,
+    }
     assert (1, 0, 0) == (done["processed"], done["duplicate"], done["rejected"])
     assert [{"file": "notes.txt"} | manifest] == done["manifests"]
     assert manifest == json.loads((workspace.processed / "notes.txt.processed.json").read_text())
-    assert (["notes.txt", "notes.txt.processed.json"], []) == (names(workspace.processed), names(workspace.ingest))
+    assert (["notes.txt", "notes.txt.processed.json"], []) == (
+        names(workspace.processed),
+        names(workspace.ingest),
+    )
     (memory,) = memories(api)
     key.update(b"\x000")
     expected = {
@@ -104,11 +124,18 @@ def test_the_same_file_twice_is_one_memory_and_a_duplicate_manifest(api, workspa
         done = scan(api)
 
     (manifest,) = done["manifests"]
-    assert ("duplicate", "notes.md.1", 0) == (manifest["status"], manifest["file"], manifest["memoriesWritten"])
-    assert 1 == len(memories(api))
-    assert ["notes.md", "notes.md.1", "notes.md.1.processed.json", "notes.md.processed.json"] == names(
-        workspace.processed
+    assert ("duplicate", "notes.md.1", 0) == (
+        manifest["status"],
+        manifest["file"],
+        manifest["memoriesWritten"],
     )
+    assert 1 == len(memories(api))
+    assert [
+        "notes.md",
+        "notes.md.1",
+        "notes.md.1.processed.json",
+        "notes.md.processed.json",
+    ] == names(workspace.processed)
     assert "duplicate" == upload(api, "notes.md").get_json()["status"]
     assert "processed" == upload(api, "notes.md", "We ship on Monday.").get_json()["status"]
     assert 2 == len(memories(api))
@@ -140,7 +167,11 @@ def test_a_json_file_brings_memories_and_edges_with_their_ids(api):
 
     manifest = upload(api, "facts.json", json.dumps(content)).get_json()
 
-    assert ("processed", 2, 1) == (manifest["status"], manifest["memoriesWritten"], manifest["edgesWritten"])
+    assert ("processed", 2, 1) == (
+        manifest["status"],
+        manifest["memoriesWritten"],
+        manifest["edgesWritten"],
+    )
     (memory,) = memories(api)
     assert ("d-1", "Decision", "Go", "2023-11-14T22:13:20Z") == tuple(
         memory[name] for name in ("uid", "type", "summary", "created_at")
@@ -150,7 +181,15 @@ def test_a_json_file_brings_memories_and_edges_with_their_ids(api):
         other[name] for name in ("status", "created_at", "updated_at")
     )
     (edge,) = api.get(f"/v1/edges?space={SPACE}").get_json()["items"]
-    assert ("e-1", "d-1", "d-2", "RELATED_TO", 0.4, "both are languages", "2025-01-01T00:00:00Z") == tuple(
+    assert (
+        "e-1",
+        "d-1",
+        "d-2",
+        "RELATED_TO",
+        0.4,
+        "both are languages",
+        "2025-01-01T00:00:00Z",
+    ) == tuple(
         edge[name] for name in ("uid", "from", "to", "type", "weight", "reason", "created_at")
     )
 
@@ -161,7 +200,10 @@ def test_an_upsert_keeps_when_it_was_created_and_draws_edges_to_what_is_there(ap
 
     assert "processed" == upload(api, "two.json", json.dumps(later)).get_json()["status"]
     assert (
-        1 == upload(api, "three.json", json.dumps({"edges": [an_edge("e-2", "d-2", "d-1")]})).get_json()["edgesWritten"]
+        1
+        == upload(
+            api, "three.json", json.dumps({"edges": [an_edge("e-2", "d-2", "d-1")]})
+        ).get_json()["edgesWritten"]
     )
     memory = api.get(f"/v1/memories/d-1?space={SPACE}").get_json()
     assert ("We use Zig.", "2023-11-14T22:13:20Z") == (memory["content"], memory["created_at"])
@@ -181,15 +223,35 @@ def test_an_upsert_keeps_when_it_was_created_and_draws_edges_to_what_is_there(ap
         ({"memories": [a_memory(), a_memory()]}, "invalid_json", "twice"),
         ({"edges": [an_edge(edgeType="Knows")]}, "invalid_json", "InvalidEdgeType"),
         ({"edges": [an_edge(createdAt="soon")]}, "invalid_json", "unix seconds"),
-        ({"memories": [a_memory(orchestratorId="other")]}, "scope_mismatch", "OrchestratorScopeMismatch"),
+        (
+            {"memories": [a_memory(orchestratorId="other")]},
+            "scope_mismatch",
+            "OrchestratorScopeMismatch",
+        ),
         ({"memories": [a_memory(content=" ")]}, "empty_content", "memories.0.content"),
         ({"memories": [a_memory(summary=" ")]}, "empty_summary", "memories.0.summary"),
-        ({"memories": [a_memory(), a_memory("d-2", importance=101)]}, "repository_error", "ImportanceOutOfRange"),
+        (
+            {"memories": [a_memory(), a_memory("d-2", importance=101)]},
+            "repository_error",
+            "ImportanceOutOfRange",
+        ),
         ({"memories": [a_memory(confidence=1.1)]}, "repository_error", "ConfidenceOutOfRange"),
         ({"memories": [a_memory("d 1")]}, "repository_error", "uid"),
-        ({"memories": [a_memory(), a_memory("d-2")], "edges": [an_edge(weight=2)]}, "repository_error", "EdgeWeight"),
-        ({"memories": [a_memory()], "edges": [an_edge()]}, "repository_error", "edges.0.to: There is no memory"),
-        ({"memories": [a_memory(content="password: hunter22hunter")]}, "repository_error", "secret"),
+        (
+            {"memories": [a_memory(), a_memory("d-2")], "edges": [an_edge(weight=2)]},
+            "repository_error",
+            "EdgeWeight",
+        ),
+        (
+            {"memories": [a_memory()], "edges": [an_edge()]},
+            "repository_error",
+            "edges.0.to: There is no memory",
+        ),
+        (
+            {"memories": [a_memory(content="password: hunter22hunter")]},
+            "repository_error",
+            "secret",
+        ),
     ],
 )
 def test_a_bad_file_is_rejected_whole_with_its_reason(api, workspace, content, code, said):
@@ -216,7 +278,10 @@ def test_blank_and_broken_texts_are_rejected(api, workspace):
 
     scan(api)
 
-    codes = {name: rejection(workspace.rejected, name)["error"]["code"] for name in ("blank.txt", "latin.txt")}
+    codes = {
+        name: rejection(workspace.rejected, name)["error"]["code"]
+        for name in ("blank.txt", "latin.txt")
+    }
     assert {"blank.txt": "empty_content", "latin.txt": "unsupported_file_type"} == codes
 
 
@@ -270,7 +335,9 @@ def test_an_unreadable_file_is_rejected(api, workspace):
 def test_a_file_that_is_being_written_waits(api, workspace):
     script = "import sys, time; f = open(sys.argv[1], 'w'); f.write('Half'); f.flush(); print(flush=True); input()"
     path = workspace.ingest / "slow.txt"
-    writer = subprocess.Popen((sys.executable, "-c", script, str(path)), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    writer = subprocess.Popen(
+        (sys.executable, "-c", script, str(path)), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
     writer.stdout.readline()
 
     assert (["slow.txt"], 0) == ((done := scan(api))["waiting"], done["processed"])
@@ -281,7 +348,8 @@ def test_a_file_that_is_being_written_waits(api, workspace):
 
 
 @pytest.mark.parametrize(
-    "filename", ["../up.txt", "/etc/passwd.txt", "..", "a\\b.txt", ".hidden.txt", "a" * 250 + ".txt"]
+    "filename",
+    ["../up.txt", "/etc/passwd.txt", "..", "a\\b.txt", ".hidden.txt", "a" * 250 + ".txt"],
 )
 def test_an_upload_whose_name_is_no_plain_one_is_rejected_and_kept(api, workspace, filename):
     answer = upload(api, filename)
@@ -301,7 +369,12 @@ def test_an_upload_is_for_writers_of_an_orchestrator(api):
     assert 422 == upload(api, space="user:ada").status_code
     assert 403 == upload(api.with_key(Role.READER, "*")).status_code
     assert 403 == upload(api.with_key(Role.WRITER, "user:*")).status_code
-    assert 422 == api.post("/v1/ingest", {"space": SPACE, "filename": "a.txt", "content": "A.", "more": 1}).status_code
+    assert (
+        422
+        == api.post(
+            "/v1/ingest", {"space": SPACE, "filename": "a.txt", "content": "A.", "more": 1}
+        ).status_code
+    )
 
 
 def test_a_long_text_is_split_on_paragraphs_into_parts_of_a_document(api):
@@ -311,9 +384,13 @@ def test_a_long_text_is_split_on_paragraphs_into_parts_of_a_document(api):
 
     found = memories(api)
     assert manifest["memoriesWritten"] == len(found)
-    (document,) = [memory for memory in found if memory["content"].startswith("long.md, a document of ")]
+    (document,) = [
+        memory for memory in found if memory["content"].startswith("long.md, a document of ")
+    ]
     edges = api.get(f"/v1/edges?space={SPACE}&type=PART_OF&limit=200").get_json()["items"]
-    assert {memory["uid"] for memory in found} - {document["uid"]} == {edge["from"] for edge in edges}
+    assert {memory["uid"] for memory in found} - {document["uid"]} == {
+        edge["from"] for edge in edges
+    }
     assert {document["uid"]} == {edge["to"] for edge in edges}
     words = " ".join(paragraphs).split()
     parts = [memory["content"] for memory in found if memory is not document]
@@ -342,7 +419,8 @@ def test_a_restart_in_the_middle_finishes_what_was_on_its_way(api, workspace):
     done = scan(api)
 
     assert [("a.txt", "processed", 1), ("b.json", "processed", 1)] == [
-        (manifest["file"], manifest["status"], manifest["memoriesWritten"]) for manifest in done["manifests"]
+        (manifest["file"], manifest["status"], manifest["memoriesWritten"])
+        for manifest in done["manifests"]
     ]
     assert 2 == len(memories(api))
     assert [] == scan(api)["manifests"]
@@ -364,9 +442,14 @@ def test_a_restart_after_the_write_leaves_one_memory_and_its_manifest(api, works
 def test_a_file_that_was_copied_but_not_removed_is_taken_in_once(api, workspace):
     content = "On two file systems."
     (workspace.ingest / "half.txt").write_text(content)
-    with patch("graphmem.intake.files.move", side_effect=KeyboardInterrupt), pytest.raises(KeyboardInterrupt):
+    with (
+        patch("graphmem.intake.files.move", side_effect=KeyboardInterrupt),
+        pytest.raises(KeyboardInterrupt),
+    ):
         api.house.graphmem.ingest.scan(the_space(api), caller=api.house.caller)
-    (workspace.processed / "half.txt").write_text(content)  # the copy was whole, the source still there
+    (workspace.processed / "half.txt").write_text(
+        content
+    )  # the copy was whole, the source still there
 
     done = scan(api)
 
@@ -389,7 +472,10 @@ def test_two_scans_at_once_take_each_file_in_once(api, workspace):
         (workspace.ingest / f"{number:02}.txt").write_text(f"File number {number}.")
     with ThreadPoolExecutor(2) as pool:
         done = list(
-            pool.map(lambda _: api.house.graphmem.ingest.scan(the_space(api), caller=api.house.caller), range(2))
+            pool.map(
+                lambda _: api.house.graphmem.ingest.scan(the_space(api), caller=api.house.caller),
+                range(2),
+            )
         )
 
     assert 40 == sum(each.count("processed") for each in done)
@@ -405,9 +491,11 @@ def test_the_job_takes_in_what_was_dropped_for_any_orchestrator(api, workspace):
     assert ("succeeded", 1) == (run.status.value, run.counts["processed"])
     assert 1 == len(memories(api))
     lines = [json.loads(line) for line in workspace.log.read_text("utf-8").splitlines()]
-    assert ["memory.ingest.processed", "memory.worker.bootstrap_complete", "memory.worker.heartbeat"] == [
-        line["event"] for line in lines
-    ]
+    assert [
+        "memory.ingest.processed",
+        "memory.worker.bootstrap_complete",
+        "memory.worker.heartbeat",
+    ] == [line["event"] for line in lines]
     assert all({"timestamp", "event", "orchestrator_id"} <= set(line) for line in lines)
 
 
@@ -434,7 +522,9 @@ def test_an_upload_moves_no_folder_away(api, workspace, filename):
         '{"\\ud800": 1}',
         '{"memories": [{"memoryId": "\\ud800"}]}',
         json.dumps({"memories": [a_memory("m", content="\ud800")]}),
-        json.dumps({"memories": [a_memory(), a_memory("d-2")], "edges": [an_edge(reason="\ud800")]}),
+        json.dumps(
+            {"memories": [a_memory(), a_memory("d-2")], "edges": [an_edge(reason="\ud800")]}
+        ),
         json.dumps({"memories": [a_memory(createdAt=1e300)]}),
         json.dumps({"memories": [a_memory(confidence=float("nan"))]}),
     ],
@@ -483,7 +573,10 @@ def test_what_the_store_refuses_without_a_reason_is_rejected_at_the_third_try(ap
     (workspace.ingest / "bad.txt").write_text("Takes too long.")
     outcomes = []
     for _ in range(4):
-        with patch("graphmem.gateway.gateway.Gateway.write", side_effect=StoreUnavailable("The query took too long.")):
+        with patch(
+            "graphmem.gateway.gateway.Gateway.write",
+            side_effect=StoreUnavailable("The query took too long."),
+        ):
             answer = api.post("/v1/ingest/scan", {"space": SPACE})
             outcomes.append((answer.status_code, (answer.get_json().get("rejected"))))
 
@@ -500,14 +593,20 @@ def test_another_version_of_a_long_document_is_taken_in_too(api):
     manifest = upload(api, "long.md", "\n\n".join(paragraphs)).get_json()
 
     assert "processed" == manifest["status"]
-    documents = [each for each in memories(api) if each["content"].startswith("long.md, a document of ")]
+    documents = [
+        each for each in memories(api) if each["content"].startswith("long.md, a document of ")
+    ]
     assert 2 == len(documents)
 
 
 def test_a_memory_that_is_not_active_can_be_brought_again(api):
     for number in range(2):
-        content = {"memories": [a_memory("old", status="superseded", content=f"Old text {number}.")]}
-        assert "processed" == upload(api, f"{number}.json", json.dumps(content)).get_json()["status"]
+        content = {
+            "memories": [a_memory("old", status="superseded", content=f"Old text {number}.")]
+        }
+        assert (
+            "processed" == upload(api, f"{number}.json", json.dumps(content)).get_json()["status"]
+        )
 
     memory = api.get(f"/v1/memories/old?space={SPACE}").get_json()
     assert ("Old text 1.", "superseded") == (memory["content"], memory["status"])
@@ -540,7 +639,10 @@ def test_a_long_name_has_a_folder_too_and_the_job_finds_it(api):
     space = "orchestrator:" + "\u540d" * 128
     assert "processed" == upload(api, space=space).get_json()["status"]
     folder = next(
-        path for path in (api.house.graphmem.settings.server.data_dir / "tenants").glob("*/orchestrators/*/memory")
+        path
+        for path in (api.house.graphmem.settings.server.data_dir / "tenants").glob(
+            "*/orchestrators/*/memory"
+        )
     )
     (folder / "ingest" / "more.txt").write_text("More.")
 
@@ -551,7 +653,10 @@ def test_a_long_name_has_a_folder_too_and_the_job_finds_it(api):
 @pytest.fixture
 def small_parts():
     """What counts as large: a few characters."""
-    with patch("graphmem.intake.file_writing._WHOLE_CHARS", 20), patch("graphmem.intake.file_writing._PART_CHARS", 20):
+    with (
+        patch("graphmem.intake.file_writing._WHOLE_CHARS", 20),
+        patch("graphmem.intake.file_writing._PART_CHARS", 20),
+    ):
         yield
 
 
@@ -563,7 +668,11 @@ def large(edges=()):
 def test_a_large_file_is_written_in_parts(api, small_parts):
     manifest = upload(api, "large.json", large([an_edge(from_uid="d-0", to_uid="d-3")])).get_json()
 
-    assert ("processed", 4, 1) == (manifest["status"], manifest["memoriesWritten"], manifest["edgesWritten"])
+    assert ("processed", 4, 1) == (
+        manifest["status"],
+        manifest["memoriesWritten"],
+        manifest["edgesWritten"],
+    )
     assert 4 == len(memories(api))
     assert 1 == api.get(f"/v1/edges?space={SPACE}").get_json()["total"]
 
@@ -578,7 +687,9 @@ def test_a_large_file_is_written_in_parts(api, small_parts):
         (large().replace('"importance": 80', '"importance": 101'), "ImportanceOutOfRange"),
     ],
 )
-def test_a_large_file_is_checked_whole_before_its_first_part_is_written(api, small_parts, content, said):
+def test_a_large_file_is_checked_whole_before_its_first_part_is_written(
+    api, small_parts, content, said
+):
     answer = upload(api, "large.json", content).get_json()
 
     assert ("rejected", "repository_error") == (answer["status"], answer["error"]["code"])
@@ -596,14 +707,18 @@ def test_a_large_file_goes_on_where_a_restart_interrupted_it(api, small_parts):
         return write(*arguments, **options)
 
     with patch.object(Gateway, "write", interrupted), pytest.raises(KeyboardInterrupt):
-        api.house.graphmem.ingest.upload(the_space(api), "large.json", large(), caller=api.house.caller)
+        api.house.graphmem.ingest.upload(
+            the_space(api), "large.json", large(), caller=api.house.caller
+        )
     assert 2 == len(memories(api))
 
     assert ["processed"] == [manifest["status"] for manifest in scan(api)["manifests"]]
     assert 4 == len(memories(api))
 
 
-def test_a_large_file_that_failed_in_the_middle_is_no_duplicate_when_it_comes_again(api, small_parts):
+def test_a_large_file_that_failed_in_the_middle_is_no_duplicate_when_it_comes_again(
+    api, small_parts
+):
     write, calls = Gateway.write, []
 
     def refused(*arguments, **options):
@@ -620,12 +735,17 @@ def test_a_large_file_that_failed_in_the_middle_is_no_duplicate_when_it_comes_ag
 
 
 def test_a_large_document_is_joined_with_its_parts(api, small_parts):
-    text = "\n\n".join(f"Paragraph {number} speaks of topic {number}. " * 20 for number in range(60))
+    text = "\n\n".join(
+        f"Paragraph {number} speaks of topic {number}. " * 20 for number in range(60)
+    )
 
     manifest = upload(api, "long.md", text).get_json()
 
     assert (manifest["memoriesWritten"], 0) == (len(memories(api)), manifest["edgesWritten"])
-    assert len(memories(api)) - 1 == api.get(f"/v1/edges?space={SPACE}&type=PART_OF").get_json()["total"]
+    assert (
+        len(memories(api)) - 1
+        == api.get(f"/v1/edges?space={SPACE}&type=PART_OF").get_json()["total"]
+    )
 
 
 def test_a_version_that_is_saved_while_the_file_is_read_is_the_one_that_is_taken_in(api, workspace):

@@ -13,7 +13,9 @@ NAMES = {"archive", "decay_commitments", "embed_pending", "expire", "prune_trace
 
 def add_expired(api, number=1):
     when = (api.house.clock.now() + timedelta(minutes=1)).isoformat()
-    items = [{"space": "user:ada", "content": f"Fact {i}.", "expires_at": when} for i in range(number)]
+    items = [
+        {"space": "user:ada", "content": f"Fact {i}.", "expires_at": when} for i in range(number)
+    ]
     assert 200 == api.post("/v1/memories/batch", {"items": items}).status_code
     api.house.clock.advance(minutes=2)
 
@@ -92,10 +94,27 @@ def test_a_job_that_is_running_elsewhere_is_409_with_the_holder(api):
 
 
 def test_only_operators_run_a_job_everywhere(api):
-    assert 403 == api.post("/v1/jobs/expire/runs", {}).status_code  # an admin, of another tenant than the first
-    assert 403 == api.with_key(Role.WRITER, "*").post("/v1/jobs/expire/runs", {"space": "user:ada"}).status_code
-    assert 403 == api.with_key(Role.CURATOR, "user:bob").post("/v1/jobs/expire/runs", {"space": "user:ada"}).status_code
-    assert 200 == api.with_key(Role.CURATOR, "user:*").post("/v1/jobs/expire/runs", {"space": "user:ada"}).status_code
+    assert (
+        403 == api.post("/v1/jobs/expire/runs", {}).status_code
+    )  # an admin, of another tenant than the first
+    assert (
+        403
+        == api.with_key(Role.WRITER, "*")
+        .post("/v1/jobs/expire/runs", {"space": "user:ada"})
+        .status_code
+    )
+    assert (
+        403
+        == api.with_key(Role.CURATOR, "user:bob")
+        .post("/v1/jobs/expire/runs", {"space": "user:ada"})
+        .status_code
+    )
+    assert (
+        200
+        == api.with_key(Role.CURATOR, "user:*")
+        .post("/v1/jobs/expire/runs", {"space": "user:ada"})
+        .status_code
+    )
 
 
 def test_what_works_on_all_spaces_is_for_operators_and_reembed_for_the_command_line(api):
@@ -111,7 +130,9 @@ def test_a_run_is_seen_only_by_who_may_see_its_space(api):
     uid = api.post("/v1/jobs/expire/runs", {"space": "user:ada"}).get_json()["run"]["uid"]
 
     def seen(key):
-        return uid in {run["uid"] for run in key.get("/v1/jobs/expire/runs?limit=200").get_json()["items"]}
+        return uid in {
+            run["uid"] for run in key.get("/v1/jobs/expire/runs?limit=200").get_json()["items"]
+        }
 
     assert (True, False) == (seen(api), seen(api.with_key(Role.CURATOR, "user:bob")))
     operator = api.with_key(Role.ADMIN, "*", tenant=FIRST_TENANT)

@@ -2,13 +2,23 @@
 
 from graphmem.model.caller import Role
 
-SOURCE = {"type": "workflow_output", "workflow_run_id": "w", "step_id": "s", "captured_by": "extractor"}
+SOURCE = {
+    "type": "workflow_output",
+    "workflow_run_id": "w",
+    "step_id": "s",
+    "captured_by": "extractor",
+}
 THINGS = ("a dog", "a cat", "two sons", "a car", "a boat", "a house")
 
 
 def consolidated(api):
     items = [
-        {"space": "user:ada", "content": f"John has {thing}.", "source": SOURCE, "entities": ["person:john"]}
+        {
+            "space": "user:ada",
+            "content": f"John has {thing}.",
+            "source": SOURCE,
+            "entities": ["person:john"],
+        }
         for thing in THINGS
     ]
     assert 200 == api.post("/v1/memories/batch", {"items": items}).status_code
@@ -23,7 +33,9 @@ def test_an_entity_is_read_with_its_summary(api):
 
     assert ("person:john", "John", 6) == (entity["key"], entity["label"], entity["mentions"])
     assert entity["summary"].startswith("John has ")
-    assert [("user:ada", 6, "rules")] == [(s["space"], s["facts"], s["by"]) for s in entity["summaries"]]
+    assert [("user:ada", 6, "rules")] == [
+        (s["space"], s["facts"], s["by"]) for s in entity["summaries"]
+    ]
 
 
 def test_an_entity_without_a_summary_says_so(api):
@@ -48,4 +60,6 @@ def test_topics_of_a_space_are_read(api):
     assert 1 == api.get("/v1/spaces/user:ada/coach/topics?limit=1").get_json()["total"]
     assert 0 == api.get("/v1/spaces/user:ada/topics").get_json()["total"]
     assert 422 == api.get("/v1/spaces/nonsense/topics").status_code
-    assert 403 == api.with_key(Role.READER, "user:bob").get("/v1/spaces/user:ada/topics").status_code
+    assert (
+        403 == api.with_key(Role.READER, "user:bob").get("/v1/spaces/user:ada/topics").status_code
+    )

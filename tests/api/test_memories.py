@@ -23,11 +23,17 @@ def test_null_says_the_same_as_an_absent_field(api):
 
 
 def test_times_come_back_as_they_were_written(api):
-    body = GOOD | {"valid_until": "2026-03-01T09:30:00.123456+02:00", "expires_at": "2030-01-01T00:00:00Z"}
+    body = GOOD | {
+        "valid_until": "2026-03-01T09:30:00.123456+02:00",
+        "expires_at": "2030-01-01T00:00:00Z",
+    }
 
     memory = api.post("/v1/memories", body).get_json()["memory"]
 
-    assert ("2026-03-01T07:30:00.123456Z", "2030-01-01T00:00:00Z") == (memory["valid_until"], memory["expires_at"])
+    assert ("2026-03-01T07:30:00.123456Z", "2030-01-01T00:00:00Z") == (
+        memory["valid_until"],
+        memory["expires_at"],
+    )
     assert memory["occurred_at"] is None
 
 
@@ -35,10 +41,14 @@ def test_a_given_vector_is_used_as_it_is(api):
     vector = [0.0] * 384
     vector[7] = 1.0
 
-    memory = api.post("/v1/memories", GOOD | {"embedding": vector, "content": "One. Two."}).get_json()["memory"]
+    memory = api.post(
+        "/v1/memories", GOOD | {"embedding": vector, "content": "One. Two."}
+    ).get_json()["memory"]
 
     assert memory["embedded"]
-    assert [(vector,)] == api.house.rows("MATCH (c:Chunk) WHERE c.space STARTS WITH $tenant RETURN c.embedding")
+    assert [(vector,)] == api.house.rows(
+        "MATCH (c:Chunk) WHERE c.space STARTS WITH $tenant RETURN c.embedding"
+    )
 
 
 def test_a_memory_is_found_by_its_uid_where_that_is_unique(api):
@@ -84,10 +94,19 @@ def test_a_list_is_filtered(api, query, expected):
     api.post("/v1/memories", GOOD | {"content": "Old."})
     api.post("/v1/memories", GOOD | {"content": "Gone.", "uid": "gone"})
     api.house.clock.advance(minutes=1)
-    api.post("/v1/memories", GOOD | {"content": "Tagged.", "tags": ["a", "b"], "entities": ["place:kyoto"]})
     api.post(
         "/v1/memories",
-        GOOD | {"content": "Goal.", "type": "Goal", "source": {"conversation_id": "c"}, "updates": ["gone"]},
+        GOOD | {"content": "Tagged.", "tags": ["a", "b"], "entities": ["place:kyoto"]},
+    )
+    api.post(
+        "/v1/memories",
+        GOOD
+        | {
+            "content": "Goal.",
+            "type": "Goal",
+            "source": {"conversation_id": "c"},
+            "updates": ["gone"],
+        },
     )
 
     items = api.get(f"/v1/memories?space=user:ada&{query}").get_json()["items"]
@@ -111,7 +130,12 @@ def test_a_request_id_is_echoed_and_a_bad_one_replaced(api):
 
 
 def test_without_a_valid_key_nothing_is_said(api):
-    for headers in ({}, {"X-API-Key": "gm_wrong"}, {"Authorization": "Bearer "}, {"Authorization": "Basic x"}):
+    for headers in (
+        {},
+        {"X-API-Key": "gm_wrong"},
+        {"Authorization": "Bearer "},
+        {"Authorization": "Basic x"},
+    ):
         answer = api.client.get("/v1/memories?space=user:ada", headers=headers)
         assert (401, "unauthenticated") == (answer.status_code, answer.get_json()["error"]["code"])
     bearer = {"Authorization": f"Bearer {api.key}"}
@@ -125,7 +149,10 @@ def test_a_key_of_another_tenant_sees_nothing_not_even_that_it_exists(api):
     assert 404 == foreign.get("/v1/memories/x").status_code
     assert 404 == foreign.get("/v1/memories/x?space=user:ada").status_code
     assert 0 == foreign.get("/v1/memories?space=user:ada").get_json()["total"]
-    assert [] == foreign.post("/v1/recall", {"spaces": ["user:ada"], "query": "tea"}).get_json()["items"]
+    assert (
+        []
+        == foreign.post("/v1/recall", {"spaces": ["user:ada"], "query": "tea"}).get_json()["items"]
+    )
     refused = foreign.post("/v1/memories", GOOD | {"updates": ["x"]})
     assert 422 == refused.status_code
 
@@ -141,12 +168,16 @@ def test_a_key_acts_only_in_its_role_and_spaces(api):
     assert 403 == writer.post("/v1/memories", GOOD | {"space": "user:bob"}).status_code
     assert 403 == writer.post("/v1/recall", {"spaces": ["user:bob"], "query": "x"}).status_code
     assert 403 == writer.get("/v1/admin/keys").status_code
-    batch = writer.post("/v1/memories/batch", {"items": [GOOD | {"space": "user:bob"}, GOOD]}).get_json()
+    batch = writer.post(
+        "/v1/memories/batch", {"items": [GOOD | {"space": "user:bob"}, GOOD]}
+    ).get_json()
     assert ["refused", "reinforced"] == [result["outcome"] for result in batch["results"]]
 
 
 def test_keys_are_made_listed_and_revoked(api):
-    made = api.post("/v1/admin/keys", {"name": "app", "role": "writer", "spaces": ["user:*"]}).get_json()
+    made = api.post(
+        "/v1/admin/keys", {"name": "app", "role": "writer", "spaces": ["user:*"]}
+    ).get_json()
     assert made["key"].startswith("gm_")
 
     listed = api.get("/v1/admin/keys").get_json()["items"]
@@ -161,11 +192,22 @@ def test_keys_are_made_listed_and_revoked(api):
 
 
 @pytest.mark.parametrize(
-    "change", [{"role": "king"}, {"spaces": []}, {"spaces": ["robot:*"]}, {"name": ""}, {"tenant": "a b"}, {"bogus": 1}]
+    "change",
+    [
+        {"role": "king"},
+        {"spaces": []},
+        {"spaces": ["robot:*"]},
+        {"name": ""},
+        {"tenant": "a b"},
+        {"bogus": 1},
+    ],
 )
 def test_a_bad_key_request_is_refused(api, change):
     assert (
-        422 == api.post("/v1/admin/keys", {"name": "app", "role": "writer", "spaces": ["user:*"]} | change).status_code
+        422
+        == api.post(
+            "/v1/admin/keys", {"name": "app", "role": "writer", "spaces": ["user:*"]} | change
+        ).status_code
     )
 
 
@@ -177,7 +219,10 @@ def test_only_the_first_tenant_makes_keys_for_others(api):
 
 def test_a_uid_that_many_spaces_have_is_found_in_the_named_one(api):
     for number in range(15):
-        api.post("/v1/memories", {"space": f"user:u{number:02}", "content": f"Of {number}.", "uid": "profile"})
+        api.post(
+            "/v1/memories",
+            {"space": f"user:u{number:02}", "content": f"Of {number}.", "uid": "profile"},
+        )
 
     assert "Of 14." == api.get("/v1/memories/profile?space=user:u14").get_json()["content"]
 
@@ -186,4 +231,9 @@ def test_an_admin_of_some_spaces_makes_no_key_for_others(api):
     narrow = api.with_key(Role.ADMIN, "project:apollo")
 
     for spaces, status in ((["*"], 403), (["user:*"], 403), (["project:apollo"], 201)):
-        assert status == narrow.post("/v1/admin/keys", {"name": "x", "role": "admin", "spaces": spaces}).status_code
+        assert (
+            status
+            == narrow.post(
+                "/v1/admin/keys", {"name": "x", "role": "admin", "spaces": spaces}
+            ).status_code
+        )

@@ -23,13 +23,19 @@ def test_the_openapi_document_covers_every_route_with_an_answer(api):
                 assert operation["summary"], path
                 answers = [code for code in operation["responses"] if code.startswith("2")]
                 assert answers, path
-                assert operation["responses"][answers[0]].get("content") or answers == ["204"] or path == "/metrics"
+                assert (
+                    operation["responses"][answers[0]].get("content")
+                    or answers == ["204"]
+                    or path == "/metrics"
+                )
 
 
 def test_real_answers_have_exactly_the_documented_fields(api):
     document = api.get("/openapi.json").get_json()
     memory = api.post("/v1/memories", {"space": "user:ada", "content": "A."}).get_json()["memory"]
-    recall = api.post("/v1/recall", {"spaces": ["user:ada"], "query": "A", "explain": True}).get_json()
+    recall = api.post(
+        "/v1/recall", {"spaces": ["user:ada"], "query": "A", "explain": True}
+    ).get_json()
 
     schemas = document["components"]["schemas"]
     assert set(schemas["MemoryAnswer"]["properties"]) == set(memory)
@@ -46,7 +52,9 @@ def test_the_docs_page_asks_no_other_host(api):
     assert not re.findall(r'(?:src|href)="(?:https?:)?//', page)
 
 
-@pytest.mark.parametrize("path", ["/health/live", "/health/ready", "/version", "/openapi.json", "/docs/", "/metrics"])
+@pytest.mark.parametrize(
+    "path", ["/health/live", "/health/ready", "/version", "/openapi.json", "/docs/", "/metrics"]
+)
 def test_these_need_no_key(api, path):
     assert 200 == api.client.get(path).status_code
 

@@ -15,7 +15,9 @@ def write_back(api, kind, **body):
 
 
 def say(api, content, message="m-1"):
-    return write_back(api, "transcript", message_id=message, conversation_id="c-1", content=content).get_json()
+    return write_back(
+        api, "transcript", message_id=message, conversation_id="c-1", content=content
+    ).get_json()
 
 
 def work(api, attempt=1, **outputs):
@@ -24,7 +26,9 @@ def work(api, attempt=1, **outputs):
 
 
 def bulletin(api, query="tea", message="m-9", **more):
-    return api.post("/v1/bulletins", {"space": SPACE, "message_id": message, "query": query} | more).get_json()
+    return api.post(
+        "/v1/bulletins", {"space": SPACE, "message_id": message, "query": query} | more
+    ).get_json()
 
 
 def test_a_message_creates_memory_and_another_message_recalls_it(api):
@@ -48,9 +52,14 @@ def test_a_later_attempt_revises_the_memory_and_leaves_two_sources(api):
     ]
     uid = first["results"][0]["uid"]
     memory = api.get(f"/v1/memories/{uid}?space={SPACE}").get_json()
-    assert ("Ship on Monday.", "Decision", 75) == (memory["content"], memory["type"], memory["importance"])
+    assert ("Ship on Monday.", "Decision", 75) == (
+        memory["content"],
+        memory["type"],
+        memory["importance"],
+    )
     assert [(2,)] == api.house.rows(
-        "MATCH (k:ClaimKey)-[:CLAIMS]->(m:Memory {uid: $uid}) WHERE k.key CONTAINS '|source|' RETURN count(k)", uid=uid
+        "MATCH (k:ClaimKey)-[:CLAIMS]->(m:Memory {uid: $uid}) WHERE k.key CONTAINS '|source|' RETURN count(k)",
+        uid=uid,
     )
 
 
@@ -71,15 +80,24 @@ def test_outputs_are_written_all_or_none(api):
 def test_a_finding_is_joined_with_what_it_is_about(api):
     cause = work(api, result="The disk was full.")["results"][0]["uid"]
 
-    found = write_back(api, "diagnostics", finding_id="f-1", content="Writes failed at noon.", related=[cause])
+    found = write_back(
+        api, "diagnostics", finding_id="f-1", content="Writes failed at noon.", related=[cause]
+    )
 
     uid = found.get_json()["memory"]["uid"]
     (edge,) = api.get(f"/v1/edges?space={SPACE}").get_json()["items"]
-    assert (cause, uid, "RELATED_TO", 0.7) == (edge["from"], edge["to"], edge["type"], edge["weight"])
+    assert (cause, uid, "RELATED_TO", 0.7) == (
+        edge["from"],
+        edge["to"],
+        edge["type"],
+        edge["weight"],
+    )
 
 
 def test_a_finding_about_a_missing_memory_is_not_written(api):
-    answer = write_back(api, "diagnostics", finding_id="f-1", content="Writes failed.", related=["nothing"])
+    answer = write_back(
+        api, "diagnostics", finding_id="f-1", content="Writes failed.", related=["nothing"]
+    )
 
     assert 422 == answer.status_code
     assert "related.0" in answer.get_json()["error"]["fields"]
@@ -92,11 +110,22 @@ def test_only_orchestrators_have_write_backs_and_fields_are_named(api, kind):
     assert {"content"} <= set(answer["fields"]) or {"outputs"} <= set(answer["fields"])
     body = {"message_id": "m", "conversation_id": "c", "content": "Hi."}
     assert 422 == api.post("/v1/write-backs/transcript", {"space": "user:ada"} | body).status_code
-    assert 403 == api.with_key(Role.READER, "*").post("/v1/write-backs/transcript", {"space": SPACE} | body).status_code
+    assert (
+        403
+        == api.with_key(Role.READER, "*")
+        .post("/v1/write-backs/transcript", {"space": SPACE} | body)
+        .status_code
+    )
 
 
 def test_a_bulletin_has_six_sections_with_citations_and_is_kept(api):
-    work(api, decision="We decided on green tea.", goal="Drink more tea.", todo="Buy tea.", note="Tea is hot.")
+    work(
+        api,
+        decision="We decided on green tea.",
+        goal="Drink more tea.",
+        todo="Buy tea.",
+        note="Tea is hot.",
+    )
 
     made = bulletin(api)
 
@@ -150,7 +179,12 @@ def test_bulletins_stay_within_their_orchestrator(api):
     assert 422 == api.get("/v1/bulletins/m-9?space=user:ada").status_code
     other = api.with_key(Role.READER, "orchestrator:other")
     assert 403 == other.get(f"/v1/bulletins/m-9?space={SPACE}").status_code
-    assert 403 == other.post("/v1/bulletins", {"space": SPACE, "message_id": "m", "query": "q"}).status_code
+    assert (
+        403
+        == other.post(
+            "/v1/bulletins", {"space": SPACE, "message_id": "m", "query": "q"}
+        ).status_code
+    )
 
 
 def test_old_bulletins_are_forgotten(api):

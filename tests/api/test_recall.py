@@ -2,10 +2,17 @@ def test_a_recall_answers_with_items_citations_and_mode(api):
     source = {"type": "channel_transcript", "conversation_id": "c-1"}
     api.post("/v1/memories", {"space": "user:ada", "content": "Ada likes tea.", "source": source})
 
-    answer = api.post("/v1/recall", {"spaces": ["user:ada"], "query": "tea", "explain": True}).get_json()
+    answer = api.post(
+        "/v1/recall", {"spaces": ["user:ada"], "query": "tea", "explain": True}
+    ).get_json()
 
     item = answer["items"][0]
-    assert ("hybrid", [], [], []) == (answer["mode"], answer["degraded"], answer["edges"], answer["cards"])
+    assert ("hybrid", [], [], []) == (
+        answer["mode"],
+        answer["degraded"],
+        answer["edges"],
+        answer["cards"],
+    )
     assert {
         "uid": item["memory"]["uid"],
         "source_type": "channel_transcript",
@@ -37,8 +44,13 @@ def test_orchestrators_are_not_mixed(api):
 
 def test_edges_among_the_results_come_with_them(api):
     api.post("/v1/memories", {"space": "user:ada", "content": "Tea is good.", "uid": "a"})
-    api.post("/v1/memories", {"space": "user:ada", "content": "Tea is great.", "uid": "b", "related_to": ["a"]})
+    api.post(
+        "/v1/memories",
+        {"space": "user:ada", "content": "Tea is great.", "uid": "b", "related_to": ["a"]},
+    )
 
     edges = api.post("/v1/recall", {"spaces": ["user:ada"], "query": "tea"}).get_json()["edges"]
 
-    assert [("b", "a", "RELATED_TO", 1.0)] == [(e["from"], e["to"], e["type"], e["weight"]) for e in edges]
+    assert [("b", "a", "RELATED_TO", 1.0)] == [
+        (e["from"], e["to"], e["type"], e["weight"]) for e in edges
+    ]

@@ -27,7 +27,11 @@ def test_spaces_are_listed_with_their_counts(api):
     items = api.get("/v1/spaces").get_json()["items"]
 
     assert [
-        {"space": "user:ada", "memories": 3, "counts": {"Fact": {"active": 1, "superseded": 1}, "Goal": {"active": 1}}},
+        {
+            "space": "user:ada",
+            "memories": 3,
+            "counts": {"Fact": {"active": 1, "superseded": 1}, "Goal": {"active": 1}},
+        },
         {"space": "user:bob", "memories": 1, "counts": {"Fact": {"active": 1}}},
     ] == items
 
@@ -63,7 +67,8 @@ def test_the_policy_of_a_space_lies_over_the_defaults(api):
     assert 200 == answer.status_code
     shown = api.get("/v1/spaces/policy?space=user:ada/coach").get_json()
     assert (12, False, 1.5) == tuple(
-        shown["policy"][path] for path in ("recall.fused.k", "write.refuse_secrets", "recall.fused.text_weight")
+        shown["policy"][path]
+        for path in ("recall.fused.k", "write.refuse_secrets", "recall.fused.text_weight")
     )
     assert {"recall.fused.k": 12, "write.refuse_secrets": False} == shown["overrides"]
     assert 10 == api.get("/v1/spaces/policy?space=user:bob").get_json()["policy"]["recall.fused.k"]
@@ -72,12 +77,16 @@ def test_the_policy_of_a_space_lies_over_the_defaults(api):
 def test_the_policy_holds_in_writes_and_recalls(api):
     secret = "The password: hunter22hunter"
     add(api, "Tea one.")
-    before = api.post("/v1/recall", {"spaces": ["user:ada"], "query": "tea", "ranker": "rrf"}).get_json()
+    before = api.post(
+        "/v1/recall", {"spaces": ["user:ada"], "query": "tea", "ranker": "rrf"}
+    ).get_json()
     assert 403 == add(api, secret).status_code
 
     put(api, {"recall.rrf.k": 1, "write.refuse_secrets": False})
 
-    after = api.post("/v1/recall", {"spaces": ["user:ada"], "query": "tea", "ranker": "rrf"}).get_json()
+    after = api.post(
+        "/v1/recall", {"spaces": ["user:ada"], "query": "tea", "ranker": "rrf"}
+    ).get_json()
     assert after["items"][0]["score"] > 5 * before["items"][0]["score"]
     assert 201 == add(api, secret).status_code
     assert 403 == add(api, secret, "user:bob").status_code
@@ -87,7 +96,11 @@ def test_the_policy_holds_in_writes_and_recalls(api):
 
 @pytest.mark.parametrize(
     ("overrides", "path"),
-    [({"recall.fused.k": -1}, "overrides.recall.fused.k"), ({"colour": 1}, "overrides.colour"), ([], "overrides")],
+    [
+        ({"recall.fused.k": -1}, "overrides.recall.fused.k"),
+        ({"colour": 1}, "overrides.colour"),
+        ([], "overrides"),
+    ],
 )
 def test_a_bad_policy_names_the_value_and_changes_nothing(api, overrides, path):
     answer = put(api, overrides)
@@ -106,7 +119,9 @@ def test_a_list_is_as_of_its_time(api):
     api.house.clock.advance(days=1)
     add(api, "Ada drinks tea.", updates=[old])
     api.house.clock.advance(days=1)
-    api.client.patch(f"/v1/memories/{old}", json={"content": "Ada drank cola."}, headers={"X-API-Key": api.key})
+    api.client.patch(
+        f"/v1/memories/{old}", json={"content": "Ada drank cola."}, headers={"X-API-Key": api.key}
+    )
 
     def contents(query=""):
         page = api.get(f"/v1/memories?space=user:ada{query}").get_json()
@@ -145,4 +160,7 @@ def test_the_cursor_of_spaces_names_only_what_the_key_may_read(api):
     page = key.get("/v1/spaces?limit=1").get_json()
     assert ["user:ada"] == [item["space"] for item in page["items"]]
     last = key.get(f"/v1/spaces?limit=1&cursor={page['next_cursor']}").get_json()
-    assert (["user:ada/coach"], None) == ([item["space"] for item in last["items"]], last["next_cursor"])
+    assert (["user:ada/coach"], None) == (
+        [item["space"] for item in last["items"]],
+        last["next_cursor"],
+    )

@@ -28,9 +28,13 @@ def test_what_was_returned_cut_and_below_the_score_is_told_apart(api):
     uids = [add(api, text) for text in ("Tea tea tea.", "Tea and cake.", "Nothing of it.")]
 
     cut = recall(api, limit=1)
-    assert ["returned", "cut_by_limit", "cut_by_limit"] == [why(api, cut["trace_id"], uid) for uid in uids]
+    assert ["returned", "cut_by_limit", "cut_by_limit"] == [
+        why(api, cut["trace_id"], uid) for uid in uids
+    ]
     low = recall(api, min_score=recall(api)["items"][1]["score"])
-    assert ["returned", "returned", "below_min_score"] == [why(api, low["trace_id"], uid) for uid in uids]
+    assert ["returned", "returned", "below_min_score"] == [
+        why(api, low["trace_id"], uid) for uid in uids
+    ]
     detail = api.get(f"/v1/traces/{cut['trace_id']}/why/{uids[1]}").get_json()["detail"]
     assert (2, 1) == (detail["rank"], detail["limit"])
     assert 0 < detail["score"] < 1
@@ -83,7 +87,9 @@ def test_what_no_arm_found_was_no_candidate(api):
         add(api, f"Tea number {number}.")
     uid = add(api, "Zebra crossing.")
 
-    assert "not_a_candidate" == why(api, recall(api, candidates_vector=1, candidates_text=1)["trace_id"], uid)
+    assert "not_a_candidate" == why(
+        api, recall(api, candidates_vector=1, candidates_text=1)["trace_id"], uid
+    )
 
 
 def test_another_space_is_named_only_to_a_key_that_may_read_it(api):
@@ -99,7 +105,10 @@ def test_another_space_is_named_only_to_a_key_that_may_read_it(api):
 def test_a_trace_of_another_tenant_or_space_is_not_there(api):
     trace_id = recall(api)["trace_id"]
 
-    for key in (api.with_key(Role.ADMIN, "*", tenant="other"), api.with_key(Role.ADMIN, "user:bob")):
+    for key in (
+        api.with_key(Role.ADMIN, "*", tenant="other"),
+        api.with_key(Role.ADMIN, "user:bob"),
+    ):
         assert 404 == key.get(f"/v1/traces/{trace_id}").status_code
     assert 404 == api.get("/v1/traces/nothing").status_code
 
@@ -110,28 +119,45 @@ def test_a_trace_of_a_recall_shows_its_candidates_and_settings(api):
 
     trace = api.get(f"/v1/traces/{trace_id}").get_json()
 
-    assert ("recall", ["user:ada"], "what about tea") == (trace["kind"], trace["spaces"], trace["query"])
-    assert ("rrf", 3, 1) == tuple(trace["request"][name] for name in ("ranker", "limit", "returned"))
+    assert ("recall", ["user:ada"], "what about tea") == (
+        trace["kind"],
+        trace["spaces"],
+        trace["query"],
+    )
+    assert ("rrf", 3, 1) == tuple(
+        trace["request"][name] for name in ("ranker", "limit", "returned")
+    )
     assert [(uid, "user:ada", 1, True)] == [
-        (event["uid"], event["space"], event["rank"], event["returned"]) for event in trace["events"]
+        (event["uid"], event["space"], event["rank"], event["returned"])
+        for event in trace["events"]
     ]
 
 
 @pytest.mark.parametrize(
     ("query", "kept"),
-    [("what is my password", "(redacted)"), ("x" * 200, "x" * 200), ("x" * 201, "x" * 200 + "... (truncated)")],
+    [
+        ("what is my password", "(redacted)"),
+        ("x" * 200, "x" * 200),
+        ("x" * 201, "x" * 200 + "... (truncated)"),
+    ],
 )
 def test_a_query_is_kept_redacted_and_cut(api, query, kept):
     assert kept == api.get(f"/v1/traces/{recall(api, query)['trace_id']}").get_json()["query"]
 
 
 def test_a_trace_of_a_write_says_what_became_of_each_item(api):
-    items = [{"space": "user:ada", "content": "Tea."}, {"space": "user:ada", "content": "password: hunter22hunter"}]
+    items = [
+        {"space": "user:ada", "content": "Tea."},
+        {"space": "user:ada", "content": "password: hunter22hunter"},
+    ]
     trace_id = api.post("/v1/memories/batch", {"items": items}).get_json()["trace_id"]
 
     trace = api.get(f"/v1/traces/{trace_id}").get_json()
 
-    assert ("write", ["created", "refused"]) == (trace["kind"], [event["outcome"] for event in trace["events"]])
+    assert ("write", ["created", "refused"]) == (
+        trace["kind"],
+        [event["outcome"] for event in trace["events"]],
+    )
     assert "screening_secret" == trace["events"][1]["code"]
     assert 422 == api.get(f"/v1/traces/{trace_id}/why/{trace['events'][0]['uid']}").status_code
 
@@ -182,7 +208,10 @@ def test_old_traces_are_forgotten_by_the_job(api):
 
 
 def test_a_refused_write_is_seen_only_by_who_may_see_its_space(api):
-    items = [{"space": "user:bob", "content": "password: hunter22hunter"}, {"space": "user:ada", "content": "Tea."}]
+    items = [
+        {"space": "user:bob", "content": "password: hunter22hunter"},
+        {"space": "user:ada", "content": "Tea."},
+    ]
     trace_id = api.post("/v1/memories/batch", {"items": items}).get_json()["trace_id"]
 
     assert 404 == api.with_key(Role.ADMIN, "user:ada").get(f"/v1/traces/{trace_id}").status_code

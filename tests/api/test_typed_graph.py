@@ -11,15 +11,24 @@ SPACE = "orchestrator:main"
 
 def upload(api, filename, content):
     text = content if isinstance(content, str) else json.dumps(content)
-    return api.post("/v1/ingest", {"space": SPACE, "filename": filename, "content": text}).get_json()
+    return api.post(
+        "/v1/ingest", {"space": SPACE, "filename": filename, "content": text}
+    ).get_json()
 
 
 def add(api, content, **more):
-    return api.post("/v1/memories", {"space": SPACE, "content": content} | more).get_json()["memory"]
+    return api.post("/v1/memories", {"space": SPACE, "content": content} | more).get_json()[
+        "memory"
+    ]
 
 
 def say(api, content, message, conversation):
-    body = {"space": SPACE, "message_id": message, "conversation_id": conversation, "content": content}
+    body = {
+        "space": SPACE,
+        "message_id": message,
+        "conversation_id": conversation,
+        "content": content,
+    }
     return api.post("/v1/write-backs/transcript", body).get_json()
 
 
@@ -47,11 +56,17 @@ def test_ingest_folder_lifecycle(api):
 
     ingest = memory_folder(api) / "ingest"
     assert ("processed", "rejected") == (good["status"], bad["status"])
-    assert ["good.md", "good.md.processed.json"] == sorted(path.name for path in (ingest / "processed").iterdir())
-    assert ["bad.json", "bad.json.rejection.json"] == sorted(path.name for path in (ingest / "rejected").iterdir())
+    assert ["good.md", "good.md.processed.json"] == sorted(
+        path.name for path in (ingest / "processed").iterdir()
+    )
+    assert ["bad.json", "bad.json.rejection.json"] == sorted(
+        path.name for path in (ingest / "rejected").iterdir()
+    )
     assert [] == [path for path in ingest.iterdir() if path.is_file()]
     assert ["good.md"] == [event["file"] for event in events(api, "memory.ingest.processed")]
-    assert ["invalid_json"] == [event["reason_code"] for event in events(api, "memory.ingest.rejected")]
+    assert ["invalid_json"] == [
+        event["reason_code"] for event in events(api, "memory.ingest.rejected")
+    ]
 
 
 def test_typed_node_and_edge_persistence(api):
@@ -61,7 +76,15 @@ def test_typed_node_and_edge_persistence(api):
             memory | {"memoryId": "g", "type": "Goal", "content": "Ship."},
             memory | {"memoryId": "t", "type": "Todo", "content": "Write notes."},
         ],
-        "edges": [{"edgeId": "e", "fromMemoryId": "t", "toMemoryId": "g", "edgeType": "PartOf", "weight": 0.5}],
+        "edges": [
+            {
+                "edgeId": "e",
+                "fromMemoryId": "t",
+                "toMemoryId": "g",
+                "edgeType": "PartOf",
+                "weight": 0.5,
+            }
+        ],
     }
 
     assert "processed" == upload(api, "typed.json", content)["status"]
@@ -85,9 +108,14 @@ def test_hybrid_retrieval_returns_merged_results_with_citations(api):
     first = answer["items"][0]
     assert all(first["explanation"]["arms"][arm] for arm in ("vector", "text"))
     path = str(memory_folder(api) / "ingest" / "processed" / "tea.txt")
-    assert {"uid", "source_type", "source_path", "conversation_id", "workflow_run_id", "step_id"} == set(
-        first["citation"]
-    )
+    assert {
+        "uid",
+        "source_type",
+        "source_path",
+        "conversation_id",
+        "workflow_run_id",
+        "step_id",
+    } == set(first["citation"])
     assert {("ingest_file", path, None), ("channel_transcript", None, "c-1")} == {
         tuple(item["citation"][name] for name in ("source_type", "source_path", "conversation_id"))
         for item in answer["items"]
@@ -99,12 +127,18 @@ def test_contradiction_handling_creates_graph_edges_and_status_transitions(api):
     add(api, "The office is in Berlin.", uid="berlin", contradicts=["bonn"])
 
     found = recall(api, "Where is the office?").get_json()
-    assert {"bonn": True, "berlin": True} == {item["memory"]["uid"]: item["contradicted"] for item in found["items"]}
-    assert [("berlin", "bonn", "CONTRADICTS")] == [(e["from"], e["to"], e["type"]) for e in found["edges"]]
+    assert {"bonn": True, "berlin": True} == {
+        item["memory"]["uid"]: item["contradicted"] for item in found["items"]
+    }
+    assert [("berlin", "bonn", "CONTRADICTS")] == [
+        (e["from"], e["to"], e["type"]) for e in found["edges"]
+    ]
 
     add(api, "The office moved to Berlin.", uid="moved", updates=["bonn"])
     found = recall(api, "Where is the office?").get_json()
-    assert {"moved": False, "berlin": False} == {item["memory"]["uid"]: item["contradicted"] for item in found["items"]}
+    assert {"moved": False, "berlin": False} == {
+        item["memory"]["uid"]: item["contradicted"] for item in found["items"]
+    }
     assert "superseded" == api.get(f"/v1/memories/bonn?space={SPACE}").get_json()["status"]
 
 
@@ -139,7 +173,11 @@ def test_a_key_of_one_orchestrator_reads_no_other_and_that_is_logged(api, capsys
 
     assert 403 == recall(api.with_key(Role.READER, "orchestrator:other"), "tea").status_code
 
-    said = [json.loads(line) for line in capsys.readouterr().out.splitlines() if line.startswith('{"timestamp"')]
+    said = [
+        json.loads(line)
+        for line in capsys.readouterr().out.splitlines()
+        if line.startswith('{"timestamp"')
+    ]
     assert [("main", None)] == [
         (line["requested_orchestrator_id"], line["available_orchestrator_id"])
         for line in said
@@ -151,7 +189,12 @@ def test_bulletin_injected_into_selector_step_context_every_message(api):
     uid = add(api, "We decided on green tea.", type="Decision")["uid"]
 
     for number, purpose in enumerate(("selector", "step", "selector")):
-        body = {"space": SPACE, "purpose": purpose, "message_id": f"m-{number}", "content": f"Tea? {number}"}
+        body = {
+            "space": SPACE,
+            "purpose": purpose,
+            "message_id": f"m-{number}",
+            "content": f"Tea? {number}",
+        }
         answer = api.post("/v1/context", body | {"conversation_id": "c-1"}).get_json()
 
         assert f"[{uid}]" in answer["rendered"]
@@ -160,7 +203,9 @@ def test_bulletin_injected_into_selector_step_context_every_message(api):
 
 
 def test_memory_that_is_switched_off_takes_and_gives_nothing_and_bulletins_are_empty(api):
-    uid, other = (add(api, content)["uid"] for content in ("We decided on green tea.", "Tea is hot."))
+    uid, other = (
+        add(api, content)["uid"] for content in ("We decided on green tea.", "Tea is hot.")
+    )
     configuration = api.house.graphmem.policies.configuration
     configuration.orchestrators[named(api)] = {"enabled": False}
 
@@ -175,10 +220,15 @@ def test_memory_that_is_switched_off_takes_and_gives_nothing_and_bulletins_are_e
     edge = {"space": SPACE, "from": uid, "to": other, "type": "RELATED_TO"}
     assert 403 == api.post("/v1/edges", edge).status_code
     assert 403 == api.post(f"/v1/memories/{uid}/retract?space={SPACE}", {}).status_code
-    bulletin = api.post("/v1/bulletins", {"space": SPACE, "message_id": "m", "query": "tea"}).get_json()
+    bulletin = api.post(
+        "/v1/bulletins", {"space": SPACE, "message_id": "m", "query": "tea"}
+    ).get_json()
     assert ("empty_bulletin", []) == (bulletin["fallback"], bulletin["citations"])
     assert 200 == recall(api, "tea", "user:ada").status_code
-    assert 201 == api.post("/v1/memories", {"space": "orchestrator:other", "content": "Tea."}).status_code
+    assert (
+        201
+        == api.post("/v1/memories", {"space": "orchestrator:other", "content": "Tea."}).status_code
+    )
 
 
 def test_ingest_that_is_switched_off_leaves_files_where_they_are(api):
@@ -208,12 +258,16 @@ def test_what_holds_in_an_orchestrator_is_shown_with_where_it_came_from(api):
 
     shown = api.get(f"/v1/spaces/{SPACE}/policy").get_json()
 
-    assert {"value": 2, "origin": f"file: orchestrators.{named(api)}.memory.retrieval.top_n"} == shown["memory"][
-        "memory.retrieval.top_n"
-    ]
+    assert {
+        "value": 2,
+        "origin": f"file: orchestrators.{named(api)}.memory.retrieval.top_n",
+    } == shown["memory"]["memory.retrieval.top_n"]
     assert {"value": 7, "origin": f"space: {SPACE}"} == shown["memory"]["memory.retrieval.rrf_k"]
     assert {"value": True, "origin": "default"} == shown["memory"]["memory.enabled"]
-    assert (7, f"space: {SPACE}") == (shown["policy"]["recall.rrf.k"], shown["origins"]["recall.rrf.k"])
+    assert (7, f"space: {SPACE}") == (
+        shown["policy"]["recall.rrf.k"],
+        shown["origins"]["recall.rrf.k"],
+    )
     assert shown == api.get(f"/v1/spaces/policy?space={SPACE}").get_json()
     assert 2 == len(recall(api, "tea").get_json()["items"])
     assert 4 == len(recall(api, "tea", limit=10).get_json()["items"])

@@ -14,10 +14,18 @@ def walled(api):
     """Ada's space full of things, and three keys that may see none of it."""
     entities = ["person:ada", "person:eve"]
     for uid in ("one", "two"):
-        body = {"space": "user:ada", "content": f"{SECRET} {uid}.", "uid": uid, "entities": entities, "importance": 90}
+        body = {
+            "space": "user:ada",
+            "content": f"{SECRET} {uid}.",
+            "uid": uid,
+            "entities": entities,
+            "importance": 90,
+        }
         api.post("/v1/memories", body)
     for kind, uid in (("CAUSED_BY", "edge"), ("PART_OF", "edge-2")):
-        api.post("/v1/edges", {"space": "user:ada", "from": "one", "to": "two", "type": kind, "uid": uid})
+        api.post(
+            "/v1/edges", {"space": "user:ada", "from": "one", "to": "two", "type": kind, "uid": uid}
+        )
     api.post("/v1/entities/person:eve/merge", {"space": "user:ada", "into": "person:ada"})
     return api
 
@@ -26,20 +34,28 @@ def walled(api):
 def stranger(request, walled):
     """A key that may do everything elsewhere, with memories of its own of the same names."""
     key = {
-        "another tenant": lambda: walled.with_key(Role.ADMIN, "*", tenant=f"{walled.house.caller.tenant}-2"),
+        "another tenant": lambda: walled.with_key(
+            Role.ADMIN, "*", tenant=f"{walled.house.caller.tenant}-2"
+        ),
         "another space": lambda: walled.with_key(Role.ADMIN, "user:bob"),
         "a persona of another": lambda: walled.with_key(Role.ADMIN, "user:bob/ada"),
     }[request.param]()
     space = "user:bob/ada" if "persona" in request.param else "user:bob"
-    key.post("/v1/memories", {"space": space, "content": "Of Bob.", "uid": "bobs", "entities": ["person:ada"]})
+    key.post(
+        "/v1/memories",
+        {"space": space, "content": "Of Bob.", "uid": "bobs", "entities": ["person:ada"]},
+    )
     yield key, space
     walled.house.rows(
-        "MATCH (n) WHERE n.space STARTS WITH $other DETACH DELETE n", other=f"{walled.house.caller.tenant}-2/"
+        "MATCH (n) WHERE n.space STARTS WITH $other DETACH DELETE n",
+        other=f"{walled.house.caller.tenant}-2/",
     )
 
 
 def call(key, method, path, body=None):
-    sent = {"data": json.dumps(body), "content_type": "application/json"} if body is not None else {}
+    sent = (
+        {"data": json.dumps(body), "content_type": "application/json"} if body is not None else {}
+    )
     return key.client.open(path, method=method, headers={"X-API-Key": key.key}, **sent)
 
 
@@ -77,14 +93,17 @@ def test_an_edge_elsewhere_answers_like_one_that_never_was(stranger, walled):
             key,
             "POST",
             "/v1/edges",
-            {"space": space, "type": "RELATED_TO"} | {k: v.replace("one", "zip") for k, v in ends.items()},
+            {"space": space, "type": "RELATED_TO"}
+            | {k: v.replace("one", "zip") for k, v in ends.items()},
         )
         assert 422 == drawn.status_code
         assert without_id(drawn) == without_id(missing)
     assert 2 == walled.get("/v1/edges?space=user:ada").get_json()["total"]
 
 
-@pytest.mark.parametrize("field", ["updates", "contradicts", "related_to", "caused_by", "part_of", "after"])
+@pytest.mark.parametrize(
+    "field", ["updates", "contradicts", "related_to", "caused_by", "part_of", "after"]
+)
 def test_a_write_cannot_point_over_the_wall(stranger, walled, field):
     key, space = stranger
     target = "one" if field == "after" else ["one"]
@@ -105,7 +124,11 @@ def test_a_write_cannot_point_over_the_wall(stranger, walled, field):
         ("GET", "/v1/entities/merges?space=user:ada", None),
         ("GET", "/v1/spaces/policy?space=user:ada", None),
         ("PUT", "/v1/spaces/policy", {"space": "user:ada", "overrides": {}}),
-        ("POST", "/v1/recall", {"spaces": ["user:ada"], "query": SECRET, "cards": True, "graph": True}),
+        (
+            "POST",
+            "/v1/recall",
+            {"spaces": ["user:ada"], "query": SECRET, "cards": True, "graph": True},
+        ),
         ("POST", "/v1/memories", {"space": "user:ada", "content": "Mine."}),
         ("POST", "/v1/edges", {"space": "user:ada", "from": "one", "to": "two", "type": "PART_OF"}),
         ("POST", "/v1/entities/person:eve/merge", {"space": "user:ada", "into": "person:ada"}),
@@ -129,7 +152,10 @@ def test_own_recalls_cards_lists_and_spaces_hold_nothing_of_another(stranger):
 
     answers = [
         call(
-            key, "POST", "/v1/recall", {"spaces": [space], "query": SECRET, "cards": True, "graph": True, "limit": 200}
+            key,
+            "POST",
+            "/v1/recall",
+            {"spaces": [space], "query": SECRET, "cards": True, "graph": True, "limit": 200},
         ),
         call(key, "GET", f"/v1/entities/person:ada/card?space={space}"),
         call(key, "GET", f"/v1/entities?space={space}"),
@@ -146,7 +172,10 @@ def test_own_recalls_cards_lists_and_spaces_hold_nothing_of_another(stranger):
 
 def test_a_cursor_of_another_key_opens_nothing(stranger, walled):
     key, space = stranger
-    walled.post("/v1/memories", {"space": "user:ada", "content": "More.", "entities": ["place:x", "place:y"]})
+    walled.post(
+        "/v1/memories",
+        {"space": "user:ada", "content": "More.", "entities": ["place:x", "place:y"]},
+    )
     for noun in ("memories", "edges", "entities"):
         cursor = walled.get(f"/v1/{noun}?space=user:ada&limit=1").get_json()["next_cursor"]
         assert cursor is not None
@@ -162,7 +191,9 @@ def test_a_merge_elsewhere_cannot_be_undone(stranger, walled):
     key, _ = stranger
     merge_id = walled.get("/v1/entities/merges?space=user:ada").get_json()["items"][0]["merge_id"]
 
-    there, nowhere = (call(key, "POST", f"/v1/entities/merges/{uid}/undo", {}) for uid in (merge_id, "nothing"))
+    there, nowhere = (
+        call(key, "POST", f"/v1/entities/merges/{uid}/undo", {}) for uid in (merge_id, "nothing")
+    )
 
     assert (404, 404) == (there.status_code, nowhere.status_code)
     assert without_id(there) == without_id(nowhere)

@@ -82,7 +82,9 @@ class Service:
         """The processes below it whose command line has all the words."""
         assert self.process is not None
         below = psutil.Process(self.process.pid).children(recursive=True)
-        return [child for child in below if all(word in " ".join(command_line(child)) for word in words)]
+        return [
+            child for child in below if all(word in " ".join(command_line(child)) for word in words)
+        ]
 
     def stop(self, number: int = signal.SIGINT) -> list[psutil.Process]:
         """End it by a signal; returns the processes that it leaves behind."""
@@ -114,7 +116,10 @@ def quiet_port() -> int:
 
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
-    """A service with a folder and ports of its own and the local embedder; a lost port is tried once more."""
+    """A service with a folder and ports of its own and the local embedder.
+
+    A lost port is tried once more.
+    """
     try:
         started = new_service(tmp_path_factory.mktemp("service"))
     except AssertionError as problem:
@@ -134,6 +139,8 @@ def new_service(folder: Path) -> Service:
         "GRAPHMEM_NEO4J_HTTP_PORT": str(quiet_port()),
         "GRAPHMEM_API_KEY": "gm_" + "e" * 40,
     }
-    started = Service(folder=folder, port=int(own["GRAPHMEM_PORT"]), environment=dict(os.environ) | own)
+    started = Service(
+        folder=folder, port=int(own["GRAPHMEM_PORT"]), environment=dict(os.environ) | own
+    )
     started.start()
     return started

@@ -22,14 +22,18 @@ def matches(expected, actual) -> bool:
     if expected == "…":
         return True
     if isinstance(expected, dict):
-        return all(name in actual and matches(value, actual[name]) for name, value in expected.items())
+        return all(
+            name in actual and matches(value, actual[name]) for name, value in expected.items()
+        )
     if isinstance(expected, list):
         return len(expected) <= len(actual) and all(map(matches, expected, actual))
     return expected == actual
 
 
 def test_the_examples_of_the_readme_give_what_it_says(service):
-    blocks = re.findall(r"```(sh|json)\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL)
+    blocks = re.findall(
+        r"```(sh|json)\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.DOTALL
+    )
     examples = [
         (command, answer)
         for (kind, command), (next_kind, answer) in pairwise(blocks)
@@ -49,14 +53,27 @@ def test_the_command_line_works_beside_the_running_service(service):
     def run(*arguments):
         command = [sys.executable, "-m", "graphmem", *arguments]
         return subprocess.run(
-            command, env=service.environment, capture_output=True, text=True, check=False, timeout=120
+            command,
+            env=service.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=120,
         )
 
     assert 0 == run("add", "user:cli", "Written on the command line.").returncode
     found = json.loads(run("recall", "user:cli", "command line", "-o", "json").stdout)
     assert "Written on the command line." == found[0]["content"]
-    assert "ok" == {row["part"]: row["state"] for row in json.loads(run("doctor", "-o", "json").stdout)}["schema"]
-    assert load_migrations()[-1].number == json.loads(run("schema", "status", "-o", "json").stdout)[0]["version"]
+    assert (
+        "ok"
+        == {row["part"]: row["state"] for row in json.loads(run("doctor", "-o", "json").stdout)}[
+            "schema"
+        ]
+    )
+    assert (
+        load_migrations()[-1].number
+        == json.loads(run("schema", "status", "-o", "json").stdout)[0]["version"]
+    )
     assert 2 == run("add", "nonsense", "x").returncode
     assert 2 == run("recall").returncode
 
@@ -65,7 +82,9 @@ def test_the_demo_answers_its_questions(service):
     command = [sys.executable, "-m", "graphmem", "demo"]
     environment = service.environment | {"COLUMNS": "200"}
     for outcome in ("created", "unchanged"):
-        said = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, timeout=180).stdout
+        said = subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=True, timeout=180
+        ).stdout
 
         assert "60 turns to the space project:demo in" in said
         assert f"({outcome})" in said
@@ -83,14 +102,29 @@ def test_message_a_creates_memory_message_b_in_same_orchestrator_recalls_it(serv
 
 
 def test_workflow_step_output_produces_decision_todo_memory_and_affects_subsequent_context(service):
-    outputs = {"decision": "We release the parser on Friday.", "todo_list": "Write the notes of the parser release."}
-    body = {"space": "orchestrator:smoke", "workflow_run_id": "run-1", "step_id": "plan", "attempt": 1}
-    status, written = service.call("POST", "/v1/write-backs/workflow-output", body | {"outputs": outputs})
-    assert (200, ["created", "created"]) == (status, [result["outcome"] for result in written["results"]])
+    outputs = {
+        "decision": "We release the parser on Friday.",
+        "todo_list": "Write the notes of the parser release.",
+    }
+    body = {
+        "space": "orchestrator:smoke",
+        "workflow_run_id": "run-1",
+        "step_id": "plan",
+        "attempt": 1,
+    }
+    status, written = service.call(
+        "POST", "/v1/write-backs/workflow-output", body | {"outputs": outputs}
+    )
+    assert (200, ["created", "created"]) == (
+        status,
+        [result["outcome"] for result in written["results"]],
+    )
 
     sections = {
         section["name"]: section["lines"]
-        for section in context(service, "When is the parser release?", purpose="step", message="c")["sections"]
+        for section in context(service, "When is the parser release?", purpose="step", message="c")[
+            "sections"
+        ]
     }
 
     assert sections["recent_decisions"][0].startswith("- We release the parser on Friday. [output-")
@@ -98,8 +132,15 @@ def test_workflow_step_output_produces_decision_todo_memory_and_affects_subseque
 
 
 def test_diagnostics_request_retrieves_bounded_evidence_from_memory_graph_with_provenance(service):
-    outputs = {f"note {number}": f"The gateway timed out in attempt {number}." for number in range(12)}
-    body = {"space": "orchestrator:smoke", "workflow_run_id": "run-2", "step_id": "deploy", "attempt": 1}
+    outputs = {
+        f"note {number}": f"The gateway timed out in attempt {number}." for number in range(12)
+    }
+    body = {
+        "space": "orchestrator:smoke",
+        "workflow_run_id": "run-2",
+        "step_id": "deploy",
+        "attempt": 1,
+    }
     service.call("POST", "/v1/write-backs/workflow-output", body | {"outputs": outputs})
 
     answer = context(service, "Why did the gateway time out?", purpose="diagnostics", message="d")
@@ -113,7 +154,12 @@ def test_diagnostics_request_retrieves_bounded_evidence_from_memory_graph_with_p
 
 
 def context(service, content, *, purpose="selector", message, conversation=None):
-    body = {"space": "orchestrator:smoke", "purpose": purpose, "message_id": message, "content": content}
+    body = {
+        "space": "orchestrator:smoke",
+        "purpose": purpose,
+        "message_id": message,
+        "content": content,
+    }
     status, answer = service.call("POST", "/v1/context", body | {"conversation_id": conversation})
     assert (200, None) == (status, answer["fallback"])
     return answer
@@ -139,13 +185,17 @@ def test_the_start_says_where_neo4j_and_its_password_are_but_not_the_password(se
     said = (service.folder / "up.log").read_text("utf-8")
     path = service.folder / "data" / "neo4j" / "password"
 
-    assert f"  Neo4j      bolt://127.0.0.1:{service.environment['GRAPHMEM_NEO4J_BOLT_PORT']}\n" in said
+    assert (
+        f"  Neo4j      bolt://127.0.0.1:{service.environment['GRAPHMEM_NEO4J_BOLT_PORT']}\n" in said
+    )
     assert f"  its login  neo4j, password in {path}\n" in said
     assert path.read_text("utf-8").strip() not in said
 
 
 def test_logs_hold_no_memory_contents(service):
-    service.call("POST", "/v1/memories", {"space": "user:log", "content": "Xylophone confidential."})
+    service.call(
+        "POST", "/v1/memories", {"space": "user:log", "content": "Xylophone confidential."}
+    )
     service.call("POST", "/v1/recall", {"spaces": ["user:log"], "query": "Xylophone?"})
     service.call("POST", "/v1/memories", {"space": "user:log", "content": "Xylophone " * 5_000})
 
@@ -157,7 +207,10 @@ def test_logs_hold_no_memory_contents(service):
 def test_what_dies_comes_back_and_nothing_acknowledged_is_lost(service, victim):
     contents = [f"Survivor {number} of {victim}." for number in range(5)]
     for content in contents:
-        assert 201 == service.call("POST", "/v1/memories", {"space": "user:crash", "content": content})[0]
+        assert (
+            201
+            == service.call("POST", "/v1/memories", {"space": "user:crash", "content": content})[0]
+        )
 
     killed = service.children(victim)
     assert killed
@@ -171,7 +224,9 @@ def test_what_dies_comes_back_and_nothing_acknowledged_is_lost(service, victim):
     service.wait_ready()
 
     for content in contents:
-        status, answer = service.call("POST", "/v1/recall", {"spaces": ["user:crash"], "query": content, "limit": 1})
+        status, answer = service.call(
+            "POST", "/v1/recall", {"spaces": ["user:crash"], "query": content, "limit": 1}
+        )
         assert (200, content) == (status, answer["items"][0]["memory"]["content"])
     total = service.call("GET", "/v1/memories?space=user:crash&limit=200")[1]
     found = [item["content"] for item in total["items"]]
@@ -196,7 +251,9 @@ def test_a_damaged_store_stops_memory_and_nothing_else_until_it_is_back(service)
     assert "neo4j" in (answer := service.call("GET", "/health/ready")[1])["checks"]
     assert "ok" != answer["status"]
     log = service.folder / "data" / "orchestrators" / "main" / "memory" / "logs" / "memory.log"
-    assert eventually(lambda: log.exists() and "memory.worker.degraded" in log.read_text("utf-8"), wanted=True)
+    assert eventually(
+        lambda: log.exists() and "memory.worker.degraded" in log.read_text("utf-8"), wanted=True
+    )
     shutil.rmtree(store)
     shutil.copytree(kept, store)
     service.wait_ready()
@@ -208,7 +265,9 @@ def test_a_damaged_store_stops_memory_and_nothing_else_until_it_is_back(service)
 def reason(service):
     """Why a memory call is refused; None where the API does not listen yet."""
     try:
-        answer = service.call("POST", "/v1/recall", {"spaces": ["orchestrator:main"], "query": "before"})[1]
+        answer = service.call(
+            "POST", "/v1/recall", {"spaces": ["orchestrator:main"], "query": "before"}
+        )[1]
     except OSError:
         return None
     return answer.get("error", {}).get("code")
@@ -223,11 +282,15 @@ def eventually(question, wanted):
 
 
 def test_an_interrupt_leaves_no_process_and_the_next_start_finds_everything(service):
-    service.call("POST", "/v1/memories", {"space": "user:last", "content": "Written before the end."})
+    service.call(
+        "POST", "/v1/memories", {"space": "user:last", "content": "Written before the end."}
+    )
 
     assert [] == service.stop()
     service.start()
-    answer = service.call("POST", "/v1/recall", {"spaces": ["user:last"], "query": "written before the end"})[1]
+    answer = service.call(
+        "POST", "/v1/recall", {"spaces": ["user:last"], "query": "written before the end"}
+    )[1]
 
     assert "Written before the end." == answer["items"][0]["memory"]["content"]
 

@@ -16,7 +16,9 @@ def line(neo4j_address):
     uri, user, password = neo4j_address
     wire = Wire(urlparse(uri).port)
     wire.mend()
-    opened = Connection(f"bolt://127.0.0.1:{wire.port}", user=user, password=password, retry_seconds=1.0)
+    opened = Connection(
+        f"bolt://127.0.0.1:{wire.port}", user=user, password=password, retry_seconds=1.0
+    )
     yield wire, opened
     opened.close()
     wire.cut()

@@ -41,7 +41,9 @@ def ends(rows):
 def test_every_query_shows_something_of_the_demo_and_only_of_its_space(filled):
     for path in QUERIES:
         assert ask(filled, path.stem), path.name
-        other = path.read_text("utf-8").replace("main/project:demo", f"{filled.caller.tenant}-other/{SPACE}")
+        other = path.read_text("utf-8").replace(
+            "main/project:demo", f"{filled.caller.tenant}-other/{SPACE}"
+        )
         assert [] == filled.rows(other), path.name
 
 
@@ -74,14 +76,18 @@ def test_a_memory_comes_with_everything_that_hangs_on_it(filled):
 
 
 def test_what_was_superseded_stands_behind_what_superseded_it(filled):
-    assert [("Mira mixes her glaze herself.", "Mira buys her glaze in Lisbon.")] == ends(ask(filled, "superseded"))
+    assert [("Mira mixes her glaze herself.", "Mira buys her glaze in Lisbon.")] == ends(
+        ask(filled, "superseded")
+    )
 
 
 def test_a_contradiction_is_open_until_one_of_both_is_put_away(filled):
     pair = ("Jonas says that he never races.", "Jonas wants to swim the lake race in August.")
     assert [pair] == ends(ask(filled, "contradictions"))
 
-    filled.write(write_request({"space": SPACE, "content": "Jonas gave the race up.", "updates": ["race-1"]}))
+    filled.write(
+        write_request({"space": SPACE, "content": "Jonas gave the race up.", "updates": ["race-1"]})
+    )
 
     assert [] == ask(filled, "contradictions")
 
@@ -98,7 +104,11 @@ def test_the_history_shows_each_earlier_text_and_its_vectors(filled):
     ]
     assert [
         *[(later, "The workshop opens on May 9t", {"FormerChunk"})] * 3,
-        (later, "The workshop opens on May 2n", None),  # written and revised at once: it never had vectors
+        (
+            later,
+            "The workshop opens on May 2n",
+            None,
+        ),  # written and revised at once: it never had vectors
     ] == found
 
 
@@ -116,7 +126,12 @@ def test_the_counts_are_of_each_type_and_status(filled):
 
 
 def test_the_most_mentioned_entity_comes_first(filled):
-    assert [("person:mira", 4, 3), ("person:jonas", 2, 2), ("place:lisbon", 2, 1), ("person:leila", 1, 1)] == [
+    assert [
+        ("person:mira", 4, 3),
+        ("person:jonas", 2, 2),
+        ("place:lisbon", 2, 1),
+        ("person:leila", 1, 1),
+    ] == [
         (entity, mentions, active) for entity, _, mentions, active, _ in ask(filled, "top_entities")
     ]
 

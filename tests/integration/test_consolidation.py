@@ -13,7 +13,12 @@ from graphmem.model.memory import MemoryType
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.space import space_from_key
 
-EXTRACTED = Source(type=SourceType.WORKFLOW_OUTPUT, workflow_run_id="w", step_id="s", captured_by=CapturedBy.EXTRACTOR)
+EXTRACTED = Source(
+    type=SourceType.WORKFLOW_OUTPUT,
+    workflow_run_id="w",
+    step_id="s",
+    captured_by=CapturedBy.EXTRACTOR,
+)
 TEA = "Ada likes green tea with milk and honey in bed."
 THE_TEA = "Ada likes the green tea with milk and honey in bed."
 JOHN = (EntityRef(key="person:john", label="John"),)
@@ -99,12 +104,18 @@ def test_fragments_of_an_entity_are_merged_and_that_can_be_undone(house):
     (change,) = house.graphmem.entities.changes(space_from_key(key(house)), limit=5).changes
     house.graphmem.entity_keeper.undo(change.uid, caller=house.caller)
     assert 2 == len(
-        house.rows("MATCH (:Memory)-[:MENTIONS]->(e:Entity) WHERE e.space STARTS WITH $tenant RETURN e.entity_key")
+        house.rows(
+            "MATCH (:Memory)-[:MENTIONS]->(e:Entity) WHERE e.space STARTS WITH $tenant RETURN e.entity_key"
+        )
     )
 
 
 def test_an_entity_of_six_facts_gets_a_summary_within_its_space(house):
-    tell(house, *[f"John has {thing}." for thing in ("a dog", "a cat", "two sons", "a car", "a boat")], entities=JOHN)
+    tell(
+        house,
+        *[f"John has {thing}." for thing in ("a dog", "a cat", "two sons", "a car", "a boat")],
+        entities=JOHN,
+    )
     assert "entity_summaries" not in run(house).counts
     tell(house, "John lives in Rome.", entities=JOHN, importance=90)
     tell(house, "Secret of John.", entities=JOHN, space="user:ada/coach")
@@ -133,7 +144,9 @@ def test_topics_stand_in_the_graph_and_former_ones_go(house):
     )
     tell(house, "Rome is old.", "Rome is big.")
     run(house)
-    assert {"chess", "rome"} == {row.topic for row in house.graphmem.upkeep.topics(key(house), limit=9)}
+    assert {"chess", "rome"} == {
+        row.topic for row in house.graphmem.upkeep.topics(key(house), limit=9)
+    }
 
 
 def test_what_has_expired_goes_in_the_same_pass(house):
@@ -164,13 +177,23 @@ def test_a_scheduled_run_waits_for_three_writes_and_ten_minutes(house):
 
 
 def test_large_spaces_are_summarised_where_the_policy_says_so(house):
-    policy = {"summarise": True, "summarise_memories": 60, "summarise_newest": 10, "summarise_batch": 50}
+    policy = {
+        "summarise": True,
+        "summarise_memories": 60,
+        "summarise_newest": 10,
+        "summarise_batch": 50,
+    }
     house.graphmem.policies.save(
-        space_from_key(key(house)), {f"upkeep.consolidate.{name}": value for name, value in policy.items()}
+        space_from_key(key(house)),
+        {f"upkeep.consolidate.{name}": value for name, value in policy.items()},
     )
-    house.write(*[a_request(f"Trifle number {i}.", importance=10, source=EXTRACTED) for i in range(58)])
+    house.write(
+        *[a_request(f"Trifle number {i}.", importance=10, source=EXTRACTED) for i in range(58)]
+    )
     house.clock.advance(days=1)
-    house.write(*[a_request(f"News number {i}.", importance=10, source=EXTRACTED) for i in range(9)])
+    house.write(
+        *[a_request(f"News number {i}.", importance=10, source=EXTRACTED) for i in range(9)]
+    )
     house.write(a_request("Kept.", importance=10, type=MemoryType.PREFERENCE, source=EXTRACTED))
 
     counts = run(house).counts
@@ -186,7 +209,16 @@ def test_large_spaces_are_summarised_where_the_policy_says_so(house):
 def test_a_model_may_merge_and_its_words_are_found(house):
     runner, _ = with_model(
         house,
-        {"actions": [{"action": "MERGE", "id": 0, "other": 1, "content": "Ada drinks green tea every morning."}]},
+        {
+            "actions": [
+                {
+                    "action": "MERGE",
+                    "id": 0,
+                    "other": 1,
+                    "content": "Ada drinks green tea every morning.",
+                }
+            ]
+        },
     )
     tell(house, "Ada drinks green tea.", "Every morning Ada has tea.")
 
@@ -203,7 +235,9 @@ def test_a_model_may_merge_and_its_words_are_found(house):
 
 
 @pytest.mark.parametrize(
-    "answer", [ModelUnavailable("It timed out."), {"actions": "nonsense"}], ids=["silent", "nonsense"]
+    "answer",
+    [ModelUnavailable("It timed out."), {"actions": "nonsense"}],
+    ids=["silent", "nonsense"],
 )
 def test_rules_take_over_from_a_model_that_fails_and_the_run_says_so(house, answer):
     runner, _ = with_model(house, answer)
@@ -223,18 +257,24 @@ def test_what_disagrees_is_joined_by_an_edge_and_stays_active(house):
     wet = run(house, "detect_contradictions")
 
     assert {"contradiction": 1, "spaces": 1} == dry.counts == wet.counts
-    assert [("John lives in Paris.", "John lives in Rome.", "person:john: residence is paris or rome")] == house.rows(
+    assert [
+        ("John lives in Paris.", "John lives in Rome.", "person:john: residence is paris or rome")
+    ] == house.rows(
         "MATCH (a:Memory {status: 'active'})-[e:CONTRADICTS]->(b:Memory {status: 'active'})"
         " WHERE a.space STARTS WITH $tenant RETURN a.content, b.content, e.reason"
     )
     assert {"spaces": 0} == run(house, "detect_contradictions").counts
     assert all(
-        item.contradicted for item in house.recall("where does John live?").items if "John" in item.memory.content
+        item.contradicted
+        for item in house.recall("where does John live?").items
+        if "John" in item.memory.content
     )
 
 
 def test_a_space_that_wants_it_has_its_contradictions_resolved(house):
-    house.graphmem.policies.save(space_from_key(key(house)), {"upkeep.contradictions.resolve": True})
+    house.graphmem.policies.save(
+        space_from_key(key(house)), {"upkeep.contradictions.resolve": True}
+    )
     tell(house, "John lives in Rome.", "John lives in Paris.", entities=JOHN)
 
     assert 1 == run(house, "detect_contradictions").counts["superseded"]
@@ -254,14 +294,18 @@ def test_contradictions_are_looked_for_after_a_space_was_consolidated(house):
 
 def test_a_model_finds_what_the_rules_do_not(house):
     runner, model = with_model(
-        house, {"contradictions": [{"pair": 0, "confidence": 0.95, "reason": "a vegan eats no steak"}]}
+        house,
+        {"contradictions": [{"pair": 0, "confidence": 0.95, "reason": "a vegan eats no steak"}]},
     )
     tell(house, "John is a strict vegan.", "John is a strict steak eater.", entities=JOHN)
-    house.graphmem.policies.save(space_from_key(key(house)), {"upkeep.contradictions.similarity": 0.1})
+    house.graphmem.policies.save(
+        space_from_key(key(house)), {"upkeep.contradictions.similarity": 0.1}
+    )
     runner.run("expire", space_key=key(house))
 
     fresh, model = with_model(
-        house, {"contradictions": [{"pair": 0, "confidence": 0.95, "reason": "a vegan eats no steak"}]}
+        house,
+        {"contradictions": [{"pair": 0, "confidence": 0.95, "reason": "a vegan eats no steak"}]},
     )
     record = fresh.run("detect_contradictions", space_key=key(house), by_hand=True)
 

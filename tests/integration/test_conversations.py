@@ -8,7 +8,9 @@ from graphmem.model.source import Source
 
 
 def turn(text, actor="Ada", conversation="c", **changes):
-    return a_request(text, actor=actor, occurred_at=NOW, source=Source(conversation_id=conversation), **changes)
+    return a_request(
+        text, actor=actor, occurred_at=NOW, source=Source(conversation_id=conversation), **changes
+    )
 
 
 def chain(house):
@@ -51,7 +53,9 @@ def test_one_batch_and_single_adds_build_the_same_chain(house):
         house.write(turn(f"S{number}", conversation="single"))
 
     contexts = dict(
-        house.rows("MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN m.content, m.context ORDER BY m.content")
+        house.rows(
+            "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN m.content, m.context ORDER BY m.content"
+        )
     )
     assert [contexts[f"B{number}"] for number in range(4)] == [
         contexts[f"S{number}"].replace("S", "B") for number in range(4)
@@ -94,5 +98,7 @@ def test_a_turn_revised_by_its_logical_key_keeps_its_neighbours(house):
     house.write(turn("One"), turn("Two", logical_key="k"), turn("Three"))
     house.write(turn("Two again", logical_key="k"))
 
-    contexts = dict(house.rows("MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN m.content, m.context"))
+    contexts = dict(
+        house.rows("MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN m.content, m.context")
+    )
     assert {"One": "Two again", "Two again": "One\nThree", "Three": "Two again\nOne"} == contexts

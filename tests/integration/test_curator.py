@@ -10,7 +10,12 @@ from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.space import space_from_key
 from graphmem.model.writing import Dedupe
 
-EXTRACTED = Source(type=SourceType.WORKFLOW_OUTPUT, workflow_run_id="w", step_id="s", captured_by=CapturedBy.EXTRACTOR)
+EXTRACTED = Source(
+    type=SourceType.WORKFLOW_OUTPUT,
+    workflow_run_id="w",
+    step_id="s",
+    captured_by=CapturedBy.EXTRACTOR,
+)
 JOHN = (EntityRef(key="person:john", label="John"),)
 
 
@@ -88,7 +93,9 @@ def test_more_repeats_than_a_batch_leave_one(house, monkeypatch):
 def test_a_scheduled_run_waits_until_a_space_is_due(house):
     runner = house.graphmem.runner
     repeat(house, 2)
-    assert 1 == runner.run("curate_dedupe", space_key=key(house)).counts["archived"]  # never curated: due at once
+    assert (
+        1 == runner.run("curate_dedupe", space_key=key(house)).counts["archived"]
+    )  # never curated: due at once
 
     house.clock.advance(seconds=1)
     repeat(house, 24)
@@ -109,7 +116,9 @@ def test_folding_waits_for_the_dedupe_and_works_on_what_it_left(house):
 
     assert {"spaces": 0} == runner.run("curate_fold", space_key=key(house)).counts
     assert 2 == runner.run("curate_dedupe", space_key=key(house)).counts["archived"]
-    assert {"spaces": 0} == runner.run("curate_fold", space_key=key(house)).counts  # two facts are left: too few
+    assert {"spaces": 0} == runner.run(
+        "curate_fold", space_key=key(house)
+    ).counts  # two facts are left: too few
     repeat(house, 1, "John lives in Rome.", entities=JOHN)
     house.clock.advance(days=1)
     runner.run("curate_dedupe", space_key=key(house))
@@ -158,7 +167,9 @@ def test_unfolding_restores_what_was_folded_and_it_is_not_folded_again(house):
     assert before == [row for row in snapshot(house) if row[0] != uid]
     assert {"spaces": 0} == run(house, "curate_fold").counts
     with pytest.raises(Conflict, match="unfolded or put away before"):
-        house.graphmem.gateway.unfold(house.graphmem.memories.by_uid(house.caller.tenant, uid)[0], caller=house.caller)
+        house.graphmem.gateway.unfold(
+            house.graphmem.memories.by_uid(house.caller.tenant, uid)[0], caller=house.caller
+        )
 
 
 def test_a_fold_while_the_model_is_silent_is_embedded_later(house):

@@ -63,10 +63,15 @@ def server_processes(folder: Path) -> list[psutil.Process]:
 
 
 def wait_for_end(processes: list[psutil.Process], seconds: float) -> list[psutil.Process]:
-    """Return those that are still alive after that time; what nobody has collected counts as ended."""
+    """Return those that are still alive after that time.
+
+    What nobody has collected counts as ended.
+    """
     end = time.monotonic() + seconds
     while True:
-        alive = [one for one in processes if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+        alive = [
+            one for one in processes if one.is_running() and one.status() != psutil.STATUS_ZOMBIE
+        ]
         if not alive or time.monotonic() > end:
             return alive
         time.sleep(0.05)
@@ -75,14 +80,18 @@ def wait_for_end(processes: list[psutil.Process], seconds: float) -> list[psutil
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedNeo4j]:
     """A server with HTTP, started by a thread that has ended."""
-    server = EmbeddedNeo4j(options(tmp_path_factory.mktemp("neo4j") / "home", http_port=free_port()))
+    server = EmbeddedNeo4j(
+        options(tmp_path_factory.mktemp("neo4j") / "home", http_port=free_port())
+    )
     with ThreadPoolExecutor(1) as thread:
         thread.submit(server.start).result()
     yield server
     server.stop()
 
 
-def test_server_answers_queries_also_when_its_starting_thread_has_ended(running: EmbeddedNeo4j) -> None:
+def test_server_answers_queries_also_when_its_starting_thread_has_ended(
+    running: EmbeddedNeo4j,
+) -> None:
     """The kernel ties the server to the guard, not to our thread."""
     with driver_for(running.start()) as driver:
         assert [1] == driver.execute_query("RETURN 1 AS one").records[0].values()
@@ -92,7 +101,10 @@ def test_server_answers_queries_also_when_its_starting_thread_has_ended(running:
 def test_known_default_password_is_refused(running: EmbeddedNeo4j) -> None:
     """Every folder has a password of its own."""
     endpoint = running.start()
-    with GraphDatabase.driver(endpoint.uri, auth=("neo4j", "neo4j")) as driver, pytest.raises(AuthError):
+    with (
+        GraphDatabase.driver(endpoint.uri, auth=("neo4j", "neo4j")) as driver,
+        pytest.raises(AuthError),
+    ):
         driver.verify_connectivity()
 
 
@@ -115,7 +127,9 @@ def test_password_stands_in_no_command_line_and_no_repr(running: EmbeddedNeo4j) 
 def test_server_listens_on_its_two_loopback_ports_only(running: EmbeddedNeo4j) -> None:
     """Nothing is open to the network."""
     java = server_processes(running.options.folder)[-1]
-    listening = {tuple(one.laddr) for one in java.net_connections() if one.status == psutil.CONN_LISTEN}
+    listening = {
+        tuple(one.laddr) for one in java.net_connections() if one.status == psutil.CONN_LISTEN
+    }
     ports = (running.options.bolt_port, running.options.http_port)
     assert {("127.0.0.1", port) for port in ports} == {
         (address.removeprefix("::ffff:"), port) for address, port in listening
@@ -127,7 +141,9 @@ def test_second_owner_of_the_folder_is_refused_with_a_sentence(running: Embedded
     folder = running.options.folder
     with pytest.raises(EmbeddedServerError) as refusal:
         EmbeddedNeo4j(options(folder)).start()
-    assert refusal.value.message == f"The data folder {folder} is in use by the process {os.getpid()}."
+    assert (
+        refusal.value.message == f"The data folder {folder} is in use by the process {os.getpid()}."
+    )
     assert running.is_running()
     assert f":{running.options.bolt_port}\n" in (folder / "conf" / "neo4j.conf").read_text()
 
@@ -143,7 +159,9 @@ def test_nothing_can_be_attached_where_no_server_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["bolt_port", "http_port"])
-def test_port_in_use_is_told_before_anything_is_made(tmp_path: Path, running: EmbeddedNeo4j, name: str) -> None:
+def test_port_in_use_is_told_before_anything_is_made(
+    tmp_path: Path, running: EmbeddedNeo4j, name: str
+) -> None:
     """The sentence names the port."""
     port = running.options.bolt_port
     with pytest.raises(EmbeddedServerError, match=rf"^Port {port} on 127\.0\.0\.1 is in use"):
@@ -154,7 +172,9 @@ def test_port_in_use_is_told_before_anything_is_made(tmp_path: Path, running: Em
 def test_lost_password_file_is_told_and_the_data_are_left_alone(tmp_path: Path) -> None:
     """A new password could not open old data."""
     (tmp_path / "data" / "databases").mkdir(parents=True)
-    with pytest.raises(EmbeddedServerError, match=r"^The password file .*password is lost, but there are"):
+    with pytest.raises(
+        EmbeddedServerError, match=r"^The password file .*password is lost, but there are"
+    ):
         EmbeddedNeo4j(options(tmp_path)).start()
     assert (tmp_path / "data" / "databases").is_dir()
 

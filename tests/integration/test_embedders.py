@@ -94,7 +94,9 @@ def test_an_api_is_asked_in_order_and_tells_its_size(tmp_path, api_server):
     embedder = build_embedder("openai:m", cache_folder=tmp_path, openai_url=api_server)
     texts = ["x" * (number + 1) for number in range(70)]
 
-    assert [float(number + 1) for number in range(70)] == [vector[0] for vector in embedder.embed(texts)]
+    assert [float(number + 1) for number in range(70)] == [
+        vector[0] for vector in embedder.embed(texts)
+    ]
     assert 2 == embedder.dimensions
     assert (3.0, 1.0) == embedder.embed_query("abc")
 

@@ -1,6 +1,7 @@
 """Failure Modes and Recovery (002): the store gone at the start and during a run, the embedder away for a while.
 
-The API and the jobs are the real processes; between them and the real Neo4j is a line that can be cut.
+The API and the jobs are the real processes; between them and the real Neo4j is a line that can be
+cut.
 """
 
 import json
@@ -29,7 +30,9 @@ def processes(house, neo4j_address, tmp_path):
     """The API and the jobs as processes, begun while the line to the database is cut."""
     uri, user, password = neo4j_address
     wire = Wire(urlparse(uri).port)
-    key = house.graphmem.keys.create(name="test", role=Role.ADMIN, tenant=house.caller.tenant, spaces=["*"])["key"]
+    key = house.graphmem.keys.create(
+        name="test", role=Role.ADMIN, tenant=house.caller.tenant, spaces=["*"]
+    )["key"]
     environment = dict(os.environ) | {
         "GRAPHMEM_NEO4J_URI": f"bolt://127.0.0.1:{wire.port}",
         "GRAPHMEM_NEO4J_USER": user,
@@ -39,7 +42,9 @@ def processes(house, neo4j_address, tmp_path):
         "GRAPHMEM_PORT": str(free_port()),
         "GRAPHMEM__MEMORY__WORKER_INTERVAL_SECONDS": "1",
     }
-    memory = tmp_path / "data" / "tenants" / house.caller.tenant / "orchestrators" / "main" / "memory"
+    memory = (
+        tmp_path / "data" / "tenants" / house.caller.tenant / "orchestrators" / "main" / "memory"
+    )
     for folder in ("ingest", "logs"):
         (memory / folder).mkdir(parents=True)
     started = []
@@ -53,7 +58,9 @@ def processes(house, neo4j_address, tmp_path):
     for process in started:
         process.wait(20)
     wire.cut()
-    house.rows("MATCH (l:Lease) WHERE $tenant <> '' DELETE l")  # those that an outage kept from being given back
+    house.rows(
+        "MATCH (l:Lease) WHERE $tenant <> '' DELETE l"
+    )  # those that an outage kept from being given back
 
 
 class Processes:
@@ -86,7 +93,9 @@ class Processes:
     def events(self):
         log = self.memory / "logs" / "memory.log"
         lines = log.read_text("utf-8").splitlines() if log.exists() else []
-        return [line for line in map(json.loads, lines) if line["event"] != "memory.worker.heartbeat"]
+        return [
+            line for line in map(json.loads, lines) if line["event"] != "memory.worker.heartbeat"
+        ]
 
 
 def eventually(question):
@@ -102,18 +111,27 @@ def eventually(question):
     return question()
 
 
-def test_a_store_that_is_gone_at_the_start_and_during_a_run_stops_memory_and_nothing_else(processes):
+def test_a_store_that_is_gone_at_the_start_and_during_a_run_stops_memory_and_nothing_else(
+    processes,
+):
     assert eventually(lambda: processes.call("GET", "/health/live")[0] == 200)
     assert (503, "store_unavailable") == processes.add("Too early.")
     assert 503 == processes.call("GET", "/health/ready")[0]
     degraded = eventually(processes.events)
-    assert ("memory.worker.degraded", "store_unavailable") == (degraded[0]["event"], degraded[0]["reason_code"])
+    assert ("memory.worker.degraded", "store_unavailable") == (
+        degraded[0]["event"],
+        degraded[0]["reason_code"],
+    )
 
     processes.wire.mend()
     assert eventually(lambda: processes.call("GET", "/health/ready")[0] == 200)
     assert (201, None) == processes.add("We drink green tea.")
     assert (200, ["We drink green tea."]) == processes.recalled("What do we drink?")
-    back = eventually(lambda: [line for line in processes.events() if line["event"].endswith("bootstrap_complete")])
+    back = eventually(
+        lambda: [
+            line for line in processes.events() if line["event"].endswith("bootstrap_complete")
+        ]
+    )
     assert back[0]["recovered"]
 
     processes.wire.cut()
@@ -123,7 +141,9 @@ def test_a_store_that_is_gone_at_the_start_and_during_a_run_stops_memory_and_not
     body = {"space": SPACE, "message_id": "m-1", "query": "tea"}
     status, bulletin = processes.call("POST", "/v1/bulletins", body)
     assert (200, "empty_bulletin") == (status, bulletin["fallback"])
-    assert eventually(lambda: [line["event"] for line in processes.events()].count("memory.worker.degraded") == 2)
+    assert eventually(
+        lambda: [line["event"] for line in processes.events()].count("memory.worker.degraded") == 2
+    )
 
     processes.wire.mend()
     dropped = "Dropped while it was away."
@@ -131,9 +151,13 @@ def test_a_store_that_is_gone_at_the_start_and_during_a_run_stops_memory_and_not
     assert [] == list((processes.memory / "ingest").glob("*.txt"))
 
 
-def test_an_embedder_that_fails_for_a_while_leaves_recall_by_words_and_the_vectors_come_later(house):
+def test_an_embedder_that_fails_for_a_while_leaves_recall_by_words_and_the_vectors_come_later(
+    house,
+):
     house.embedder.is_broken = True
-    result = house.graphmem.gateway.write([request("We drink green tea.")], caller=house.caller).results[0]
+    result = house.graphmem.gateway.write(
+        [request("We drink green tea.")], caller=house.caller
+    ).results[0]
     assert ("created", False) == (result.outcome.value, result.memory.embedded)
     by_words = house.recall("green tea", SPACE)
     assert ("full_text_only", ["We drink green tea."]) == (
@@ -156,9 +180,13 @@ def test_an_embedder_that_fails_for_a_while_leaves_recall_by_words_and_the_vecto
         ("SET m.captured_by = 'nobody'", "InvalidCapturedBy"),
     ],
 )
-def test_a_stored_value_that_is_none_fails_by_its_name_and_not_as_an_internal_error(house, change, failure):
+def test_a_stored_value_that_is_none_fails_by_its_name_and_not_as_an_internal_error(
+    house, change, failure
+):
     uid = house.graphmem.gateway.write([request("Tea.")], caller=house.caller).results[0].memory.uid
-    house.rows(f"MATCH (m:Memory {{uid: $uid}}) WHERE m.space STARTS WITH $tenant {change}", uid=uid)
+    house.rows(
+        f"MATCH (m:Memory {{uid: $uid}}) WHERE m.space STARTS WITH $tenant {change}", uid=uid
+    )
 
     with pytest.raises(ValueDamaged, match=failure):
         house.graphmem.memories.by_uid(house.caller.tenant, uid)

@@ -27,7 +27,9 @@ def test_a_memory_is_stored_with_its_labels_chunks_claims_and_trace(house):
         " RETURN COLLECT { UNWIND labels(m) AS l RETURN l ORDER BY l }, COUNT { (:Chunk)-[:OF]->(m) },"
         " COUNT { (:ClaimKey)-[:CLAIMS]->(m) }"
     )
-    assert [("write", "test")] == house.rows("MATCH (t:Trace {uid: $uid}) RETURN t.kind, t.key_id", uid=report.trace_id)
+    assert [("write", "test")] == house.rows(
+        "MATCH (t:Trace {uid: $uid}) RETURN t.kind, t.key_id", uid=report.trace_id
+    )
 
 
 def test_what_was_written_comes_back_as_it_was(house):
@@ -74,7 +76,9 @@ def test_what_was_written_comes_back_as_it_was(house):
 
 def test_twenty_parallel_adds_of_one_content_leave_one_memory(house):
     with ThreadPoolExecutor(20) as pool:
-        reports = list(pool.map(lambda _: house.write(a_request("Said by all at once.")), range(20)))
+        reports = list(
+            pool.map(lambda _: house.write(a_request("Said by all at once.")), range(20))
+        )
 
     assert 1 == sum(outcomes(report) == [Outcome.CREATED] for report in reports)
     assert [(1, 20)] == house.rows(
@@ -88,7 +92,9 @@ def test_a_thousand_chinese_facts_are_a_thousand_memories(house):
     for start in range(0, 1000, 500):
         house.write(*facts[start : start + 500])
 
-    assert [(1000,)] == house.rows("MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN count(m)")
+    assert [(1000,)] == house.rows(
+        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN count(m)"
+    )
 
 
 def test_a_revision_is_kept_whole(house):
@@ -129,7 +135,9 @@ def test_a_value_that_changes_back_ends_with_the_right_current_one(house):
 
 def test_entities_live_in_the_space_without_persona(house):
     ref = EntityRef(key="person:John Doe")
-    house.write(a_request("A.", space="user:ada/coach", entities=(ref,)), a_request("B.", entities=(ref,)))
+    house.write(
+        a_request("A.", space="user:ada/coach", entities=(ref,)), a_request("B.", entities=(ref,))
+    )
 
     assert [("person:john_doe", "John Doe", 2)] == house.rows(
         "MATCH (e:Entity) WHERE e.space STARTS WITH $tenant"
@@ -139,7 +147,10 @@ def test_entities_live_in_the_space_without_persona(house):
 
 def test_a_bad_item_never_takes_the_others_with_it(house):
     report = house.write(
-        a_request("Good."), a_request(""), a_request("X", updates=("nope",)), InvalidInput({"a": ["b"]})
+        a_request("Good."),
+        a_request(""),
+        a_request("X", updates=("nope",)),
+        InvalidInput({"a": ["b"]}),
     )
 
     assert [Outcome.CREATED, Outcome.REFUSED, Outcome.REFUSED, Outcome.REFUSED] == outcomes(report)
@@ -168,7 +179,9 @@ def test_a_refused_secret_leaves_a_trace_and_nothing_else(house):
     assert [('[{"index":0,"outcome":"refused","code":"screening_secret"}]',)] == house.rows(
         "MATCH (t:Trace {uid: $uid}) RETURN t.events", uid=report.trace_id
     )
-    assert [(0,)] == house.rows("MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN count(m)")
+    assert [(0,)] == house.rows(
+        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN count(m)"
+    )
 
 
 def test_a_key_may_write_only_where_its_patterns_and_role_let_it(house):
@@ -183,28 +196,40 @@ def test_a_key_may_write_only_where_its_patterns_and_role_let_it(house):
 
 def test_a_retry_key_answers_again_and_writes_nothing(house):
     key = IdempotencyKey(
-        key=f"{house.caller.tenant}|retry", request_digest="d", created_at=NOW, expires_at=NOW + timedelta(hours=1)
+        key=f"{house.caller.tenant}|retry",
+        request_digest="d",
+        created_at=NOW,
+        expires_at=NOW + timedelta(hours=1),
     )
     first = house.write(a_request("Once."), idempotency=key)
     again = house.write(a_request("Once."), idempotency=key)
 
     assert (first.trace_id, outcomes(first)) == (again.trace_id, outcomes(again))
     assert 1 == again.results[0].memory.mention_count
-    other = IdempotencyKey(key=key.key, request_digest="other", created_at=NOW, expires_at=key.expires_at)
+    other = IdempotencyKey(
+        key=key.key, request_digest="other", created_at=NOW, expires_at=key.expires_at
+    )
     with pytest.raises(Conflict):
         house.write(a_request("Other."), idempotency=other)
 
 
 def test_parallel_retries_of_one_request_write_once(house):
     key = IdempotencyKey(
-        key=f"{house.caller.tenant}|race", request_digest="d", created_at=NOW, expires_at=NOW + timedelta(hours=1)
+        key=f"{house.caller.tenant}|race",
+        request_digest="d",
+        created_at=NOW,
+        expires_at=NOW + timedelta(hours=1),
     )
 
     with ThreadPoolExecutor(8) as pool:
-        reports = list(pool.map(lambda _: house.write(a_request("Race."), idempotency=key), range(8)))
+        reports = list(
+            pool.map(lambda _: house.write(a_request("Race."), idempotency=key), range(8))
+        )
 
     assert 1 == len({report.trace_id for report in reports})
-    assert [(1,)] == house.rows("MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN m.mention_count")
+    assert [(1,)] == house.rows(
+        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN m.mention_count"
+    )
 
 
 def test_without_an_embedder_the_memory_is_stored_and_found_by_words(house):
@@ -213,7 +238,10 @@ def test_without_an_embedder_the_memory_is_stored_and_found_by_words(house):
 
     assert not written.embedded
     bundle = house.recall("tea")
-    assert (["Ada likes tea."], "full_text_only") == ([item.memory.content for item in bundle.items], bundle.mode)
+    assert (["Ada likes tea."], "full_text_only") == (
+        [item.memory.content for item in bundle.items],
+        bundle.mode,
+    )
     assert ("embedder_unavailable", "embedding_pending: 1") == bundle.degraded
 
 
@@ -222,7 +250,9 @@ def test_writers_of_crossing_edges_do_not_deadlock(house):
 
     def write(number):
         uids = [f"s{(number + step) % 6}" for step in range(3)]
-        return house.write(a_request(f"Edge {number}.", updates=tuple(uids), related_to=tuple(reversed(uids))))
+        return house.write(
+            a_request(f"Edge {number}.", updates=tuple(uids), related_to=tuple(reversed(uids)))
+        )
 
     with ThreadPoolExecutor(8) as pool:
         reports = list(pool.map(write, range(24)))
@@ -256,10 +286,16 @@ def test_a_source_path_must_be_absolute_canonical_there_and_allowed(house, path,
 
 def test_parallel_adds_of_one_new_uid_end_in_one_memory_and_no_error(house):
     with ThreadPoolExecutor(8) as pool:
-        reports = list(pool.map(lambda number: house.write(a_request(f"Text {number}.", uid="same")), range(16)))
+        reports = list(
+            pool.map(
+                lambda number: house.write(a_request(f"Text {number}.", uid="same")), range(16)
+            )
+        )
 
     assert {None} == {report.results[0].error for report in reports}
-    assert [(1, 16)] == house.rows("MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN count(m), max(m.version)")
+    assert [(1, 16)] == house.rows(
+        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN count(m), max(m.version)"
+    )
 
 
 def test_adds_beside_a_supersession_of_the_same_content_are_never_lost(house):
@@ -286,7 +322,10 @@ def test_a_retry_key_is_forgotten_after_its_time(house):
     def key(hours):
         now = NOW + timedelta(hours=hours)
         return IdempotencyKey(
-            key=f"{house.caller.tenant}|day", request_digest="d", created_at=now, expires_at=now + timedelta(hours=24)
+            key=f"{house.caller.tenant}|day",
+            request_digest="d",
+            created_at=now,
+            expires_at=now + timedelta(hours=24),
         )
 
     first = house.write(a_request("Daily."), idempotency=key(0))

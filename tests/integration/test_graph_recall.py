@@ -73,13 +73,17 @@ def test_the_graph_arm_finds_what_neither_words_nor_meaning_carry(house):
         return "zzz qqq." in house.contents("why did the valve burst", limit=10, **options)
 
     assert (False, True) == (found(), found(graph=True))
-    item = next(i for i in house.recall("valve burst", graph=True, limit=10).items if i.memory.uid == cause)
+    item = next(
+        i for i in house.recall("valve burst", graph=True, limit=10).items if i.memory.uid == cause
+    )
     assert item.explanation.graph.rank == 1
     assert item.explanation.text is None
 
 
 def test_the_graph_arm_goes_two_edges_and_over_shared_entities_but_not_over_hubs(house):
-    house.write(*[a_request(f"Plain filler number {number}.", entities=(LONDON,)) for number in range(120)])
+    house.write(
+        *[a_request(f"Plain filler number {number}.", entities=(LONDON,)) for number in range(120)]
+    )
     far = write(house, "zzz one.")
     middle = write(house, "zzz two.", related_to=(far,))
     write(house, "The valve burst.", ADA, LONDON, related_to=(middle,))
@@ -170,6 +174,8 @@ def test_cards_show_only_what_is_current_also_when_the_recall_asks_for_more(hous
     old = write(house, "Ada works at the bank.", ADA, importance=90)
     write(house, "Ada works at the zoo.", ADA, importance=90, updates=(old,))
 
-    cards = house.recall("chess", limit=1, cards=True, include_superseded=True, include_archived=True).cards
+    cards = house.recall(
+        "chess", limit=1, cards=True, include_superseded=True, include_archived=True
+    ).cards
 
     assert ["[person:ada]: Ada works at the zoo."] == [card.text for card in cards]

@@ -39,7 +39,9 @@ def until(claim: Callable[[], bool], seconds: float = 5) -> bool:
 
 def started(tmp_path: Path, command: tuple[str, ...], grace_seconds: float = 5) -> GuardedProcess:
     """Start a process and wait until it says that it is up."""
-    process = GuardedProcess(command, log_path=tmp_path / "process.log", grace_seconds=grace_seconds)
+    process = GuardedProcess(
+        command, log_path=tmp_path / "process.log", grace_seconds=grace_seconds
+    )
     process.start()
     assert until(lambda: "up" in process.output())
     return process
@@ -122,7 +124,9 @@ def test_nothing_is_left_when_the_owner_is_killed(tmp_path: Path) -> None:
     """Kill -9 of the owner ends the guard and even a stubborn command."""
     log_path = tmp_path / "process.log"
     owner_command = (sys.executable, "-c", OWNER, str(log_path), *STUBBORN)
-    with subprocess.Popen(owner_command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) as owner:
+    with subprocess.Popen(
+        owner_command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True
+    ) as owner:
         assert owner.stdout is not None
         guard = psutil.Process(int(owner.stdout.readline()))
         assert until(lambda: log_path.read_text() == "up\n")

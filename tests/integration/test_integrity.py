@@ -16,7 +16,11 @@ def run(house, **options):
 
 
 def wrong(record):
-    return {name: number for name, number in record.counts.items() if number and name not in {"inspected", "spaces"}}
+    return {
+        name: number
+        for name, number in record.counts.items()
+        if number and name not in {"inspected", "spaces"}
+    }
 
 
 @pytest.fixture
@@ -72,14 +76,18 @@ def test_a_superseded_memory_without_successor_goes_to_the_archive_and_does_not_
 
 def test_claims_and_edges_that_belong_to_nothing_are_removed(healthy):
     healthy.write(a_request("Bob.", space="user:bob"))
-    healthy.rows("CREATE (:ClaimKey {key: $tenant + 'user:ada|content|x', space: $tenant + 'user:ada'})")
+    healthy.rows(
+        "CREATE (:ClaimKey {key: $tenant + 'user:ada|content|x', space: $tenant + 'user:ada'})"
+    )
     healthy.rows(
         "MATCH (a:Memory {content: 'Tea.'}), (b:Memory {content: 'Bob.'})"
         " WHERE a.space STARTS WITH $tenant AND b.space STARTS WITH $tenant CREATE (a)-[:RELATED_TO]->(b)"
     )
 
     assert {"claims_without_memory": 1, "edges_across_spaces": 1} == wrong(run(healthy))
-    assert {"claims_without_memory": 1, "edges_across_spaces": 1, "repaired": 2} == wrong(run(healthy, repair=True))
+    assert {"claims_without_memory": 1, "edges_across_spaces": 1, "repaired": 2} == wrong(
+        run(healthy, repair=True)
+    )
     assert {} == wrong(run(healthy))
 
 
@@ -93,7 +101,12 @@ def test_what_waits_for_vectors_or_is_retracted_is_no_damage(house):
 
 def test_a_merged_entity_is_no_damage(house):
     for name in ("zoe", "ada"):
-        house.write(a_request(f"{name} came.", entities=(EntityRef(key=f"person:{name}"), EntityRef(key="person:mia"))))
+        house.write(
+            a_request(
+                f"{name} came.",
+                entities=(EntityRef(key=f"person:{name}"), EntityRef(key="person:mia")),
+            )
+        )
     space = space_from_key(f"{house.caller.tenant}/user:ada")
 
     house.graphmem.entity_keeper.merge(space, "person:zoe", "person:ada", caller=house.caller)

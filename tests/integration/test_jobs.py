@@ -26,7 +26,10 @@ def space_key(house):
 
 
 def a_runner(house, function, *, name="probe", holder="test", **options):
-    """A runner with one job; each test gives it a name of its own, because all share one database."""
+    """A runner with one job.
+
+    Each test gives it a name of its own, because all share one database.
+    """
     job = Job(name=name, does="probes", function=function, **options.pop("job", {}))
     values = {"clock": house.clock, "ids": house.graphmem.ids, "holder": holder} | options
     return JobRunner(house.graphmem.connection, jobs=[job], **values)
@@ -43,7 +46,11 @@ def test_expired_memories_are_archived_with_the_reason_ttl(house):
     report = house.graphmem.runner.run("expire", space_key=space_key(house))
 
     assert (1, 1, None) == (report.counts["archived"], report.counts["spaces"], report.error)
-    assert [("Gone.", "archived", "ttl"), ("Later.", "active", None), ("Stays.", "active", None)] == house.rows(
+    assert [
+        ("Gone.", "archived", "ttl"),
+        ("Later.", "active", None),
+        ("Stays.", "active", None),
+    ] == house.rows(
         "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant"
         " RETURN m.content, m.status, m.status_reason ORDER BY m.content"
     )
@@ -63,7 +70,9 @@ def test_a_dry_run_counts_the_same_and_touches_nothing(house):
 
     dry = house.graphmem.runner.run("expire", dry_run=True, space_key=space_key(house))
 
-    assert [("active", 3)] == house.rows("MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN m.status, count(m)")
+    assert [("active", 3)] == house.rows(
+        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN m.status, count(m)"
+    )
     wet = house.graphmem.runner.run("expire", space_key=space_key(house))
     assert dry.counts["archived"] == wet.counts["archived"] == 3
 
@@ -71,7 +80,10 @@ def test_a_dry_run_counts_the_same_and_touches_nothing(house):
 def test_what_waits_for_vectors_gets_them_when_the_model_is_back(house):
     house.embedder.is_broken = True
     house.write(a_request("Ada likes tea. She drinks it hot."))
-    assert 1 == house.graphmem.runner.run("embed_pending", space_key=space_key(house)).counts["pending"]
+    assert (
+        1
+        == house.graphmem.runner.run("embed_pending", space_key=space_key(house)).counts["pending"]
+    )
 
     house.embedder.is_broken = False
     report = house.graphmem.runner.run("embed_pending", space_key=space_key(house))
@@ -85,9 +97,15 @@ def test_what_waits_for_vectors_gets_them_when_the_model_is_back(house):
 def test_a_run_is_recorded_with_its_counts(house):
     report = house.graphmem.runner.run("expire", space_key=space_key(house))
 
-    newest = next(run for run in house.graphmem.runs.newest("expire", limit=20) if run.uid == report.uid)
+    newest = next(
+        run for run in house.graphmem.runs.newest("expire", limit=20) if run.uid == report.uid
+    )
     assert report == newest
-    assert (RunStatus.SUCCEEDED, {"spaces": 0}, None) == (newest.status, newest.counts, newest.error)
+    assert (RunStatus.SUCCEEDED, {"spaces": 0}, None) == (
+        newest.status,
+        newest.counts,
+        newest.error,
+    )
 
 
 def test_a_job_that_raises_is_recorded_and_its_lease_is_free_again(house):
@@ -98,7 +116,10 @@ def test_a_job_that_raises_is_recorded_and_its_lease_is_free_again(house):
     runner = a_runner(house, boom)
 
     # only the kind: the text of a driver error may hold a query with its parameters
-    assert (RunStatus.FAILED, "ValueError") == (runner.run("probe").status, runner.run("probe").error)
+    assert (RunStatus.FAILED, "ValueError") == (
+        runner.run("probe").status,
+        runner.run("probe").error,
+    )
 
 
 def test_one_process_at_a_time_runs_a_job(house):
@@ -149,8 +170,13 @@ def test_a_second_run_of_a_job_is_refused_and_says_who_holds_it(house):
 
 def test_two_processes_that_fire_together_run_a_job_once(house):
     runs = []
-    runners = [a_runner(house, lambda run: runs.append(run.uid), name="twice", holder=name) for name in ("one", "two")]
-    slot = house.graphmem.connection.run_statement("MATCH (j:Job {name: 'twice'}) RETURN j.slot AS slot")
+    runners = [
+        a_runner(house, lambda run: runs.append(run.uid), name="twice", holder=name)
+        for name in ("one", "two")
+    ]
+    slot = house.graphmem.connection.run_statement(
+        "MATCH (j:Job {name: 'twice'}) RETURN j.slot AS slot"
+    )
     slot = (slot[0]["slot"] if slot else 0) + 1
 
     def try_once(runner, number):
@@ -199,7 +225,9 @@ def test_a_long_run_keeps_its_lease_and_shows_how_far_it_is(house):
 def test_the_lease_of_a_process_that_died_is_taken_over_and_its_run_marked(house):
     connection, clock = house.graphmem.connection, house.clock
     take_lease(connection, "job:orphan", holder="dead", clock=clock, seconds=60)
-    house.graphmem.runs.start(Run(uid=f"run-{house.caller.tenant}", job="orphan"), holder="dead", now=clock.now())
+    house.graphmem.runs.start(
+        Run(uid=f"run-{house.caller.tenant}", job="orphan"), holder="dead", now=clock.now()
+    )
     runner = a_runner(house, lambda _: None, name="orphan")
 
     with pytest.raises(Conflict, match="dead"):
@@ -223,7 +251,12 @@ def test_a_stop_ends_the_present_batch_and_the_next_run_goes_on(house):
     assert RunStatus.PARTIAL == runner.run("stopped", space_key=space_key(house)).status
     with pytest.raises(Conflict, match="about to end"):
         runner.run("stopped")
-    fresh = build(house.graphmem.settings, house.graphmem.connection, clock=house.clock, embedder=house.embedder)
+    fresh = build(
+        house.graphmem.settings,
+        house.graphmem.connection,
+        clock=house.clock,
+        embedder=house.embedder,
+    )
     record = fresh.runner.run("expire", space_key=space_key(house))
     assert (RunStatus.SUCCEEDED, 3) == (record.status, record.counts["archived"])
 
@@ -249,7 +282,9 @@ def test_a_run_in_one_space_does_not_keep_the_job_from_the_others(house):
             leave.wait(10)
 
     runner = a_runner(house, wait, name="apart")
-    thread = threading.Thread(target=runner.run, args=("apart",), kwargs={"space_key": space_key(house)})
+    thread = threading.Thread(
+        target=runner.run, args=("apart",), kwargs={"space_key": space_key(house)}
+    )
     thread.start()
     inside.wait(10)
     try:
@@ -285,7 +320,9 @@ def test_a_persona_has_the_policy_of_its_owner(house):
 
 @pytest.mark.parametrize("confidence", [0.4, 0.9])
 def test_what_is_believed_after_all_does_not_expire(house, confidence):
-    house.clock.advance(microseconds=123_456)  # times are kept in milliseconds where they are indexed
+    house.clock.advance(
+        microseconds=123_456
+    )  # times are kept in milliseconds where they are indexed
     house.write(a_request("Maybe.", confidence=0.3), a_request("Perhaps.", confidence=0.3, uid="p"))
     house.write(a_request("Maybe."))
     house.write(a_request("Perhaps.", confidence=confidence, uid="p"))
@@ -341,7 +378,9 @@ def test_a_job_in_one_space_reads_no_other(house):
         house.write(a_request("Gone.", space=space, expires_at=house.clock.now()))
 
     assert 1 == house.graphmem.runner.run("expire", space_key=space_key(house)).counts["archived"]
-    assert [("active",)] == house.rows("MATCH (m:Memory) WHERE m.space = $tenant + 'user:bob' RETURN m.status")
+    assert [("active",)] == house.rows(
+        "MATCH (m:Memory) WHERE m.space = $tenant + 'user:bob' RETURN m.status"
+    )
 
 
 def test_commitments_decay_after_a_hundred_days_unless_they_were_refreshed(house):
@@ -364,7 +403,9 @@ def test_commitments_decay_after_a_hundred_days_unless_they_were_refreshed(house
 
 
 def test_archival_is_off_until_a_space_wants_it_and_spares_corrections(house):
-    old = house.write(a_request("Trivia.", importance=10), a_request("The old name.", importance=10))
+    old = house.write(
+        a_request("Trivia.", importance=10), a_request("The old name.", importance=10)
+    )
     house.write(a_request("The new name.", importance=10, updates=(old.results[1].memory.uid,)))
     house.clock.advance(days=100)
     runner = house.graphmem.runner
@@ -382,7 +423,9 @@ def test_archival_is_off_until_a_space_wants_it_and_spares_corrections(house):
 
 def test_what_is_hardly_believed_goes_quiet_after_30_days_unless_it_is_said_again(house):
     house.write(a_request("Maybe.", confidence=0.39), a_request("Perhaps.", confidence=0.39))
-    house.write(a_request("Likely.", confidence=0.40), a_request("Kept.", confidence=0.1, pinned=True))
+    house.write(
+        a_request("Likely.", confidence=0.40), a_request("Kept.", confidence=0.1, pinned=True)
+    )
     house.write(a_request("Perhaps.", confidence=0.39))
     house.clock.advance(days=31)
 

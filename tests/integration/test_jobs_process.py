@@ -37,7 +37,9 @@ print("closed", flush=True)
 """
 
 
-def test_sigterm_lets_the_present_batch_end_and_writes_down_what_was_done(connection, neo4j_address):
+def test_sigterm_lets_the_present_batch_end_and_writes_down_what_was_done(
+    connection, neo4j_address
+):
     connection.run_statement("MATCH (j:Job {name: 'batched'}) DELETE j")
     process = subprocess.Popen(
         (sys.executable, "-c", textwrap.dedent(SCRIPT), *neo4j_address),

@@ -7,7 +7,13 @@ from graphmem.adapters.clock import SystemClock
 from graphmem.adapters.embedders import HashEmbedder
 from graphmem.errors import Conflict, SchemaMismatch
 from graphmem.store.leases import release_lease, take_lease, waited_lease
-from graphmem.store.migrations import SchemaState, apply_migrations, check_schema, load_migrations, schema_state
+from graphmem.store.migrations import (
+    SchemaState,
+    apply_migrations,
+    check_schema,
+    load_migrations,
+    schema_state,
+)
 from graphmem.store.schema import ChunkNode, ClaimKeyNode, EntityNode, MemoryNode, RevisionNode
 
 NEWEST = max(migration.number for migration in load_migrations())
@@ -17,7 +23,9 @@ def test_applying_again_and_from_several_processes_at_once_changes_nothing(conne
     before = connection.run_statement("SHOW INDEXES YIELD name RETURN name ORDER BY name")
 
     def apply(number):
-        return apply_migrations(connection, embedder=HashEmbedder(), clock=SystemClock(), holder=f"p{number}")
+        return apply_migrations(
+            connection, embedder=HashEmbedder(), clock=SystemClock(), holder=f"p{number}"
+        )
 
     with ThreadPoolExecutor(4) as pool:
         states = list(pool.map(apply, range(4)))
@@ -29,7 +37,9 @@ def test_applying_again_and_from_several_processes_at_once_changes_nothing(conne
 def test_the_schema_remembers_the_embedder_of_its_vectors(connection):
     embedder = HashEmbedder()
 
-    assert SchemaState(version=NEWEST, embedder=embedder.name, dimensions=384) == schema_state(connection)
+    assert SchemaState(version=NEWEST, embedder=embedder.name, dimensions=384) == schema_state(
+        connection
+    )
 
 
 def test_another_embedder_of_equal_size_is_refused_with_the_way_out():
@@ -41,7 +51,9 @@ def test_another_embedder_of_equal_size_is_refused_with_the_way_out():
 
 def test_a_newer_schema_is_refused():
     with pytest.raises(SchemaMismatch, match="install a newer graphmem"):
-        check_schema(SchemaState(version=NEWEST + 1, embedder=None, dimensions=None), HashEmbedder())
+        check_schema(
+            SchemaState(version=NEWEST + 1, embedder=None, dimensions=None), HashEmbedder()
+        )
 
 
 def test_an_older_schema_says_how_to_apply():
@@ -61,8 +73,13 @@ def test_what_neomodel_describes_is_what_the_constraints_cover(connection, node)
 
 
 def test_every_indexed_property_is_one_that_neomodel_describes(connection):
-    described = {node.__label__: set(node.defined_properties()) for node in (MemoryNode, ChunkNode, EntityNode)}
-    rows = connection.run_statement("SHOW INDEXES YIELD labelsOrTypes, properties RETURN labelsOrTypes, properties")
+    described = {
+        node.__label__: set(node.defined_properties())
+        for node in (MemoryNode, ChunkNode, EntityNode)
+    }
+    rows = connection.run_statement(
+        "SHOW INDEXES YIELD labelsOrTypes, properties RETURN labelsOrTypes, properties"
+    )
 
     for row in rows:
         for label in row["labelsOrTypes"] or ():

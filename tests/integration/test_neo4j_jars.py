@@ -25,7 +25,8 @@ from graphmem.errors import EmbeddedServerError
 
 CONTENTS = {"org.neo4j:neo4j:9.1": b"first", "io.netty:native:1.0:linux-x86_64": b"second"}
 LOCK_TEXT = "# a comment\n\n" + "".join(
-    f"{coordinates} {hashlib.sha256(content).hexdigest()} {len(content)}\n" for coordinates, content in CONTENTS.items()
+    f"{coordinates} {hashlib.sha256(content).hexdigest()} {len(content)}\n"
+    for coordinates, content in CONTENTS.items()
 )
 
 
@@ -122,7 +123,9 @@ def test_cached_jars_need_no_network(tmp_path: Path, lock: JarLock, maven_url: s
     assert contents(paths) == set(CONTENTS.values())
 
 
-def test_jar_of_a_broken_download_is_fetched_again(tmp_path: Path, lock: JarLock, maven_url: str) -> None:
+def test_jar_of_a_broken_download_is_fetched_again(
+    tmp_path: Path, lock: JarLock, maven_url: str
+) -> None:
     """The client would trust the short file."""
     short = tmp_path / "cache" / lock.jars[0].path
     short.parent.mkdir(parents=True)
@@ -130,7 +133,9 @@ def test_jar_of_a_broken_download_is_fetched_again(tmp_path: Path, lock: JarLock
     assert contents(fetch_jars(tmp_path / "cache", lock, maven_url)) == set(CONTENTS.values())
 
 
-def test_jar_that_lost_bytes_later_is_fetched_again(tmp_path: Path, lock: JarLock, maven_url: str) -> None:
+def test_jar_that_lost_bytes_later_is_fetched_again(
+    tmp_path: Path, lock: JarLock, maven_url: str
+) -> None:
     """Later starts still compare sizes."""
     paths = fetch_jars(tmp_path / "cache", lock, maven_url)
     paths[0].write_bytes(b"")
@@ -142,14 +147,18 @@ def test_jar_with_a_wrong_checksum_is_refused_and_removed(
 ) -> None:
     """The right size does not help."""
     (repository / lock.jars[0].path).write_bytes(b"worst")
-    with pytest.raises(EmbeddedServerError, match=r"The jar org\.neo4j:neo4j:9\.1 .* checksum of the lock"):
+    with pytest.raises(
+        EmbeddedServerError, match=r"The jar org\.neo4j:neo4j:9\.1 .* checksum of the lock"
+    ):
         fetch_jars(tmp_path / "cache", lock, maven_url)
     assert not (tmp_path / "cache" / lock.jars[0].path).exists()
 
 
 # jgo leaves the connection of a 404 to the garbage collector
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_jar_that_the_repository_lacks_is_told(tmp_path: Path, lock: JarLock, repository: Path, maven_url: str) -> None:
+def test_jar_that_the_repository_lacks_is_told(
+    tmp_path: Path, lock: JarLock, repository: Path, maven_url: str
+) -> None:
     """The sentence names the jar and the ways out."""
     (repository / lock.jars[1].path).unlink()
     with pytest.raises(EmbeddedServerError) as refusal:
@@ -183,13 +192,19 @@ def test_cache_folder_that_cannot_be_written_is_told(tmp_path: Path, lock: JarLo
         fetch_jars(tmp_path / "cache", lock)
 
 
-def test_ready_made_folder_may_be_flat_or_in_mavens_layout(tmp_path: Path, lock: JarLock, repository: Path) -> None:
+def test_ready_made_folder_may_be_flat_or_in_mavens_layout(
+    tmp_path: Path, lock: JarLock, repository: Path
+) -> None:
     """Both are what people have at hand."""
     flat = tmp_path / "flat"
     flat.mkdir()
     for jar, content in zip(lock.jars, CONTENTS.values(), strict=True):
         (flat / jar.file_name).write_bytes(content)
-    assert contents(jars_in(repository, lock)) == contents(jars_in(flat, lock)) == set(CONTENTS.values())
+    assert (
+        contents(jars_in(repository, lock))
+        == contents(jars_in(flat, lock))
+        == set(CONTENTS.values())
+    )
 
 
 def test_ready_made_folder_that_lacks_a_jar_is_refused(lock: JarLock, repository: Path) -> None:

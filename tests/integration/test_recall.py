@@ -41,7 +41,9 @@ def test_every_result_carries_its_factors_and_they_make_the_score(house):
     item = house.recall("tea").items[0]
     factors = item.explanation.factors
 
-    expected = (factors["vector"] + factors["text"]) * factors["confidence"] * factors["contradiction"]
+    expected = (
+        (factors["vector"] + factors["text"]) * factors["confidence"] * factors["contradiction"]
+    )
     assert expected == pytest.approx(item.score, abs=1e-6)
 
 
@@ -76,7 +78,9 @@ def test_two_characters_of_a_script_without_blanks_or_one_emoji_are_enough(house
     assert "用户喜欢中国菜 👍" == house.contents(cue)[0]
 
 
-@pytest.mark.parametrize("cue", ["(" * 5000, "word " * 1600, '"' * 8000, "a:" * 4000, "?", "the of and", "🎉" * 2000])
+@pytest.mark.parametrize(
+    "cue", ["(" * 5000, "word " * 1600, '"' * 8000, "a:" * 4000, "?", "the of and", "🎉" * 2000]
+)
 def test_hostile_and_long_questions_are_answered_fast(house, cue):
     house.write(a_request("Ada likes tea."))
     house.recall("warm")
@@ -98,10 +102,19 @@ def test_one_memory_among_many_of_another_space_gets_its_hit(house):
 def test_filters_apply_before_the_cut(house):
     house.write(*[a_request(f"Tea fact {number}.") for number in range(150)])
     house.write(
-        a_request("A goal of tea.", type=MemoryType.GOAL, tags=("rare",), entities=(EntityRef(key="place:kyoto"),)),
+        a_request(
+            "A goal of tea.",
+            type=MemoryType.GOAL,
+            tags=("rare",),
+            entities=(EntityRef(key="place:kyoto"),),
+        ),
         a_request(
             "Said in a channel: tea.",
-            source=Source(type=SourceType.CHANNEL_TRANSCRIPT, conversation_id="c-9", captured_by=CapturedBy.EXTRACTOR),
+            source=Source(
+                type=SourceType.CHANNEL_TRANSCRIPT,
+                conversation_id="c-9",
+                captured_by=CapturedBy.EXTRACTOR,
+            ),
         ),
     )
 
@@ -121,7 +134,10 @@ def test_the_limit_is_filled_whenever_enough_match(house):
 
 
 def test_many_sentences_of_few_memories_do_not_crowd_out_the_rest(house):
-    long = [a_request(" ".join(f"Tea sentence {s} of memory {m} here." for s in range(60))) for m in range(5)]
+    long = [
+        a_request(" ".join(f"Tea sentence {s} of memory {m} here." for s in range(60)))
+        for m in range(5)
+    ]
     house.write(*long, *[a_request(f"Short {number}.") for number in range(20)])
 
     bundle = house.recall("tea sentence memory", limit=20)
@@ -136,7 +152,9 @@ def test_what_has_expired_is_not_recalled_and_takes_no_place(house):
     house.write(a_request("Tea and lasting words that make it longer and rank lower."))
 
     house.clock.advance(minutes=1)
-    assert ["Tea and lasting words that make it longer and rank lower."] == house.contents("tea expiring")
+    assert ["Tea and lasting words that make it longer and rank lower."] == house.contents(
+        "tea expiring"
+    )
 
 
 def test_what_will_expire_is_recalled_until_then(house):
@@ -150,12 +168,17 @@ def test_what_will_expire_is_recalled_until_then(house):
 
 
 def test_contradicting_memories_are_marked_while_both_are_active(house):
-    house.write(a_request("The door is red.", uid="a"), a_request("The door is blue.", uid="b", contradicts=("a",)))
+    house.write(
+        a_request("The door is red.", uid="a"),
+        a_request("The door is blue.", uid="b", contradicts=("a",)),
+    )
 
     bundle = house.recall("door")
 
     assert [True, True] == [item.contradicted for item in bundle.items]
-    assert [("b", "CONTRADICTS", "a")] == [(edge.from_uid, edge.type, edge.to_uid) for edge in bundle.edges]
+    assert [("b", "CONTRADICTS", "a")] == [
+        (edge.from_uid, edge.type, edge.to_uid) for edge in bundle.edges
+    ]
     house.write(a_request("The door was repainted.", updates=("a",)))
     assert not any(item.contradicted for item in house.recall("door").items)
 
@@ -185,9 +208,13 @@ def test_orchestrator_spaces_are_ranked_by_rrf_and_recalled_alone(house):
 
 
 def test_a_persona_reads_its_owner_and_not_the_other_way(house):
-    house.write(a_request("Tea of the owner."), a_request("Tea of the coach.", space="user:ada/coach"))
+    house.write(
+        a_request("Tea of the owner."), a_request("Tea of the coach.", space="user:ada/coach")
+    )
 
-    assert {"Tea of the owner.", "Tea of the coach."} == set(house.contents("tea", "user:ada/coach"))
+    assert {"Tea of the owner.", "Tea of the coach."} == set(
+        house.contents("tea", "user:ada/coach")
+    )
     assert ["Tea of the owner."] == house.contents("tea", "user:ada")
 
 
@@ -196,7 +223,9 @@ def test_nothing_crosses_a_tenant_or_a_pattern(house):
 
     def recall_as(tenant, *patterns):
         caller = Caller(key_id="k", tenant=tenant, role=Role.READER, spaces=patterns)
-        return house.graphmem.recall.recall(RecallRequest(spaces=["user:ada"], query="tea"), caller=caller)
+        return house.graphmem.recall.recall(
+            RecallRequest(spaces=["user:ada"], query="tea"), caller=caller
+        )
 
     assert () == recall_as("another-tenant", "*").items
     with pytest.raises(Forbidden):
@@ -240,7 +269,13 @@ def test_in_steady_state_no_recall_waits_for_a_plan(house):
         house.graphmem.recall.warm_up()
         for number in range(recalls):
             house.recall("tea " * (number + 1), "user:ada", limit=number + 1)
-            house.recall(f"tea {number}", "user:ada", "user:bob", types=[MemoryType.FACT], include_superseded=True)
+            house.recall(
+                f"tea {number}",
+                "user:ada",
+                "user:bob",
+                types=[MemoryType.FACT],
+                include_superseded=True,
+            )
             house.recall("tea", tags=["t"], cards=True, graph=bool(number % 2))
             house.recall("tea", entities=["person:ada"], known_at=house.clock.now())
             house.recall("?!", ranker=RankerName.RRF)
@@ -261,7 +296,9 @@ def test_a_recall_is_one_round_trip_and_at_most_two(house):
 
     assert 1 == round_trips(house, lambda: house.recall("tea"))
     assert 1 == round_trips(house, lambda: house.recall("tea", tags=["t"], limit=5))
-    long = [a_request(" ".join(f"Coffee sentence {s} of {m}." for s in range(60))) for m in range(5)]
+    long = [
+        a_request(" ".join(f"Coffee sentence {s} of {m}." for s in range(60))) for m in range(5)
+    ]
     house.write(*long)
     assert 2 == round_trips(house, lambda: house.recall("coffee sentence", limit=20))
 

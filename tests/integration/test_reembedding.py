@@ -52,7 +52,9 @@ def services(connection, settings):
     back = build(settings, connection, clock=clock, embedder=HashEmbedder())
     for _ in range(2):
         assert RunStatus.SUCCEEDED == back.runner.run("reembed", by_hand=True).status
-    connection.run_statement("MATCH (n) WHERE n.space STARTS WITH $t DETACH DELETE n", t=f"{caller.tenant}/")
+    connection.run_statement(
+        "MATCH (n) WHERE n.space STARTS WITH $t DETACH DELETE n", t=f"{caller.tenant}/"
+    )
     assert "" == vector_slot(connection) or apply_back(settings, connection, clock)
     for service in (old, new, back):
         service.journal.close()
@@ -83,7 +85,10 @@ def found(service, caller, query):
 def test_the_vectors_of_a_new_embedder_are_made_beside_the_old_and_taken_over(services, connection):
     old, new, caller = services
     write(
-        old, caller, *[f"Memory number {number} is about tea." for number in range(150)], "Ada likes coffee. And milk."
+        old,
+        caller,
+        *[f"Memory number {number} is about tea." for number in range(150)],
+        "Ada likes coffee. And milk.",
     )
     seen = []
     new.embedder.on_batch = lambda: seen.append(found(old, caller, "likes coffee")[0])
@@ -91,10 +96,18 @@ def test_the_vectors_of_a_new_embedder_are_made_beside_the_old_and_taken_over(se
     assert 151 <= new.runner.run("reembed", dry_run=True).counts["embedded"]
     record = new.runner.run("reembed", by_hand=True)
 
-    assert (RunStatus.SUCCEEDED, 1, 0) == (record.status, record.counts["switched"], record.counts["remaining"])
-    assert {("Ada likes coffee. And milk.", True)} == set(seen)  # the old one was searched all the while
+    assert (RunStatus.SUCCEEDED, 1, 0) == (
+        record.status,
+        record.counts["switched"],
+        record.counts["remaining"],
+    )
+    assert {("Ada likes coffee. And milk.", True)} == set(
+        seen
+    )  # the old one was searched all the while
     assert ("Ada likes coffee. And milk.", True) == found(new, caller, "likes coffee")[0]
-    assert ("Ada likes coffee. And milk.", True) == found(old, caller, "likes coffee")[0]  # until it stops
+    assert ("Ada likes coffee. And milk.", True) == found(old, caller, "likes coffee")[
+        0
+    ]  # until it stops
     check_schema(schema_state(connection), new.embedder)
     with pytest.raises(SchemaMismatch, match="graphmem jobs run reembed"):
         check_schema(schema_state(connection), old.embedder)
@@ -111,7 +124,8 @@ def test_the_vectors_of_a_new_embedder_are_made_beside_the_old_and_taken_over(se
     assert [("other:100@1",)] == [
         tuple(row.values())
         for row in connection.run_statement(
-            "MATCH (c:Chunk) WHERE c.space STARTS WITH $t RETURN DISTINCT c.embedder", t=f"{caller.tenant}/"
+            "MATCH (c:Chunk) WHERE c.space STARTS WITH $t RETURN DISTINCT c.embedder",
+            t=f"{caller.tenant}/",
         )
     ]
 
@@ -150,9 +164,13 @@ def test_what_changes_while_it_works_gets_the_vectors_of_its_new_text(services):
     assert ("Now about rowing.", True) == found(new, caller, "rowing")[0]
 
 
-def test_a_silent_model_switches_nothing_and_one_that_refuses_a_text_lets_it_wait(services, connection):
+def test_a_silent_model_switches_nothing_and_one_that_refuses_a_text_lets_it_wait(
+    services, connection
+):
     old, new, caller = services
-    write(old, caller, *[f"Memory number {number}." for number in range(5)], "Refused by the model.")
+    write(
+        old, caller, *[f"Memory number {number}." for number in range(5)], "Refused by the model."
+    )
     new.embedder.is_broken = True
 
     failed = new.runner.run("reembed", by_hand=True)
@@ -165,7 +183,10 @@ def test_a_silent_model_switches_nothing_and_one_that_refuses_a_text_lets_it_wai
     assert (1, 1) == (record.counts["switched"], record.counts["waiting"])
     assert record.degraded
     new.embedder.refuses = None
-    assert 1 == new.runner.run("embed_pending", space_key=f"{caller.tenant}/user:ada").counts["embedded"]
+    assert (
+        1
+        == new.runner.run("embed_pending", space_key=f"{caller.tenant}/user:ada").counts["embedded"]
+    )
 
 
 def test_migrations_leave_the_new_index_alone(services, connection):

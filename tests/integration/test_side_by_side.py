@@ -20,7 +20,9 @@ def test_eight_writers_into_one_space_and_one_entity_never_see_a_deadlock(house)
         outcomes = []
         for number in range(12):
             report = house.write(
-                a_request(f"Fact {writer} {number}.", entities=(HUB,), logical_key=f"k{number % 3}"),
+                a_request(
+                    f"Fact {writer} {number}.", entities=(HUB,), logical_key=f"k{number % 3}"
+                ),
                 a_request("The same for all.", entities=(HUB, EntityRef(key=f"person:p{writer}"))),
             )
             outcomes += [result.outcome for result in report.results]
@@ -48,7 +50,11 @@ def test_edges_drawn_in_both_directions_at_once_never_see_a_deadlock(house):
             start, end = (writer + number) % 6, (writer + number * 2 + 1) % 6
             if start != end:
                 request = EdgeRequest(
-                    space=space, from_uid=f"m{start}", to_uid=f"m{end}", type=EdgeType.RELATED_TO, weight=0.5
+                    space=space,
+                    from_uid=f"m{start}",
+                    to_uid=f"m{end}",
+                    type=EdgeType.RELATED_TO,
+                    weight=0.5,
                 )
                 house.graphmem.gateway.draw_edge(request, caller=house.caller)
 
@@ -64,7 +70,9 @@ def test_edges_drawn_in_both_directions_at_once_never_see_a_deadlock(house):
 
 def test_a_list_that_is_paged_while_others_write_skips_none_and_shows_none_twice(house):
     for part in range(4):
-        house.write(*[a_request(f"Fact {part} {number}.", uid=f"m{part}-{number}") for number in range(250)])
+        house.write(
+            *[a_request(f"Fact {part} {number}.", uid=f"m{part}-{number}") for number in range(250)]
+        )
     stop = threading.Event()
 
     def insert():

@@ -31,12 +31,21 @@ def test_by_default_only_what_is_true_now_comes_back(house, drinks):
 
 @pytest.mark.parametrize(
     ("day", "drink"),
-    [(0, "cola"), (1.99, "cola"), (2, "coffee"), (3.99, "coffee"), (4, "cola again"), (9, "cola again")],
+    [
+        (0, "cola"),
+        (1.99, "cola"),
+        (2, "coffee"),
+        (3.99, "coffee"),
+        (4, "cola again"),
+        (9, "cola again"),
+    ],
 )
 def test_as_of_gives_the_value_of_that_time(house, drinks, day, drink):
     start, _ = drinks
 
-    assert [f"Ada drinks {drink}."] == house.contents("what does Ada drink", as_of=start + day * DAY)
+    assert [f"Ada drinks {drink}."] == house.contents(
+        "what does Ada drink", as_of=start + day * DAY
+    )
 
 
 def test_as_of_before_the_first_value_gives_none(house, drinks):
@@ -47,16 +56,21 @@ def test_include_superseded_gives_all_three_labelled(house, drinks):
     items = house.recall("what does Ada drink", include_superseded=True).items
 
     assert {"superseded": 2, "active": 1} == {
-        status: sum(item.memory.status == status for item in items) for status in ("superseded", "active")
+        status: sum(item.memory.status == status for item in items)
+        for status in ("superseded", "active")
     }
 
 
-@pytest.mark.parametrize(("day", "drink"), [(0, "cola"), (1, "cola"), (2, "coffee"), (3, "coffee"), (4, "cola again")])
+@pytest.mark.parametrize(
+    ("day", "drink"), [(0, "cola"), (1, "cola"), (2, "coffee"), (3, "coffee"), (4, "cola again")]
+)
 def test_known_at_gives_what_was_believed_then(house, drinks, day, drink):
     start, _ = drinks
 
     moment = start + day * DAY
-    assert [f"Ada drinks {drink}."] == house.contents("what does Ada drink", known_at=moment, as_of=moment)
+    assert [f"Ada drinks {drink}."] == house.contents(
+        "what does Ada drink", known_at=moment, as_of=moment
+    )
 
 
 def test_what_did_we_believe_on_the_third_about_the_first(house, drinks):
@@ -64,7 +78,9 @@ def test_what_did_we_believe_on_the_third_about_the_first(house, drinks):
 
     items = house.recall("what does Ada drink", known_at=start + 2 * DAY, as_of=start).items
 
-    assert [("Ada drinks cola.", "superseded")] == [(item.memory.content, item.memory.status) for item in items]
+    assert [("Ada drinks cola.", "superseded")] == [
+        (item.memory.content, item.memory.status) for item in items
+    ]
 
 
 def test_before_anything_was_recorded_nothing_was_known(house, drinks):
@@ -78,7 +94,9 @@ def test_a_memory_revised_in_place_comes_back_as_it_was_worded_then(house):
     house.write(a_request("Ada moved to Rome.", uid="home"))
 
     assert ["Ada moved to Rome."] == house.contents("where does Ada live")
-    assert ["Ada lives in Leeds."] == house.contents("where does Ada live in Leeds", known_at=before)
+    assert ["Ada lives in Leeds."] == house.contents(
+        "where does Ada live in Leeds", known_at=before
+    )
     item = house.recall("where does Ada live in Leeds", known_at=before).items[0]
     assert item.explanation.vector.score > 0.6  # compared by the vector of that version
 
@@ -106,9 +124,14 @@ def test_filters_hold_in_the_past_too(house):
 def test_the_limit_is_filled_although_many_are_no_longer_true(house):
     past, now = house.clock.now() - DAY, house.clock.now()
     house.write(*[a_request(f"Tea offer {number}.", valid_until=past) for number in range(120)])
-    house.write(*[a_request(f"Tea offer {number} of today.", valid_until=now + DAY) for number in range(15)])
     house.write(
-        *[a_request(f"Tea offer {number} of the next month.", valid_from=now + 9 * DAY) for number in range(120)]
+        *[a_request(f"Tea offer {number} of today.", valid_until=now + DAY) for number in range(15)]
+    )
+    house.write(
+        *[
+            a_request(f"Tea offer {number} of the next month.", valid_from=now + 9 * DAY)
+            for number in range(120)
+        ]
     )
 
     contents = house.contents("tea offer", limit=15)
@@ -121,7 +144,11 @@ def test_cards_are_as_of_their_time_too(house):
     start = house.clock.now()
     ada = (EntityRef(key="person:ada"),)
     house.write(a_request("Ada plays chess.", entities=ada, importance=10))
-    old = house.write(a_request("Ada works at the bank.", entities=ada, importance=80)).results[0].memory.uid
+    old = (
+        house.write(a_request("Ada works at the bank.", entities=ada, importance=80))
+        .results[0]
+        .memory.uid
+    )
     house.clock.advance(days=1)
     house.write(a_request("Ada works at the zoo.", entities=ada, importance=80, updates=(old,)))
 
@@ -135,7 +162,9 @@ def test_cards_are_as_of_their_time_too(house):
 
 
 def test_what_has_no_end_is_true_in_any_future(house):
-    house.write(a_request("Tea for ever."), a_request("Tea from now on.", valid_from=house.clock.now()))
+    house.write(
+        a_request("Tea for ever."), a_request("Tea from now on.", valid_from=house.clock.now())
+    )
 
     for year in (2099, 2101, 9999):
         moment = house.clock.now().replace(year=year)

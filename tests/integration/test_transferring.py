@@ -24,7 +24,10 @@ def lines_of(house, name="ada"):
 
 
 def bring(house, lines, name="again"):
-    *_, done = [None, *import_lines(house.graphmem.gateway, lines, the_space(house, name), caller=house.caller)]
+    *_, done = [
+        None,
+        *import_lines(house.graphmem.gateway, lines, the_space(house, name), caller=house.caller),
+    ]
     return dict(done.counts), done.problems
 
 
@@ -32,10 +35,17 @@ def a_history(house):
     for number in range(3):
         house.write(a_request(f"Turn {number} is about tea.", source=Source(conversation_id="c-1")))
         house.clock.advance(minutes=1)
-    house.write(a_request("Ada lives in Rome.", uid="rome", tags=("home",), metadata={"n": 1}, pinned=True))
+    house.write(
+        a_request("Ada lives in Rome.", uid="rome", tags=("home",), metadata={"n": 1}, pinned=True)
+    )
     house.write(a_request("Ada lives in Bonn.", uid="bonn", updates=("rome",), importance=80))
     edge = EdgeRequest(
-        space=the_space(house), from_uid="bonn", to_uid="rome", type=EdgeType.RELATED_TO, weight=0.3, reason="cities"
+        space=the_space(house),
+        from_uid="bonn",
+        to_uid="rome",
+        type=EdgeType.RELATED_TO,
+        weight=0.3,
+        reason="cities",
     )
     house.graphmem.gateway.draw_edge(edge, caller=house.caller)
 
@@ -78,24 +88,35 @@ def test_a_bad_line_is_named_by_its_number_and_takes_no_other_with_it(house):
         json.dumps({}),
     ]
 
-    counts, problems = bring(house, [good, *bad, "\n", json.dumps({"memory": {"uid": "c", "content": "Coffee."}})])
+    counts, problems = bring(
+        house, [good, *bad, "\n", json.dumps({"memory": {"uid": "c", "content": "Coffee."}})]
+    )
 
     assert {"created": 2, "failed": len(bad)} == counts
-    assert [f"line {number}:" for number in range(2, 9)] == sorted(problem[:7] for problem in problems)
+    assert [f"line {number}:" for number in range(2, 9)] == sorted(
+        problem[:7] for problem in problems
+    )
 
 
 def test_an_import_needs_a_key_for_the_space(house):
-    stranger = Caller(key_id="x", tenant=house.caller.tenant, role=Role.WRITER, spaces=("user:other",))
+    stranger = Caller(
+        key_id="x", tenant=house.caller.tenant, role=Role.WRITER, spaces=("user:other",)
+    )
     line = json.dumps({"memory": {"uid": "a", "content": "Tea."}})
 
-    *_, done = import_lines(house.graphmem.gateway, [line], the_space(house, "again"), caller=stranger)
+    *_, done = import_lines(
+        house.graphmem.gateway, [line], the_space(house, "again"), caller=stranger
+    )
 
     assert {"failed": 1} == dict(done.counts)
 
 
 @pytest.mark.parametrize("count", [199, 200, 201])
 def test_pages_and_batches_lose_nothing(house, count):
-    lines = [json.dumps({"memory": {"uid": f"m-{n}", "content": f"Memory number {n}."}}) for n in range(count)]
+    lines = [
+        json.dumps({"memory": {"uid": f"m-{n}", "content": f"Memory number {n}."}})
+        for n in range(count)
+    ]
     bring(house, lines, "many")
 
     assert count == len(lines_of(house, "many"))

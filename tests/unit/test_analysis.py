@@ -33,6 +33,8 @@ def test_terms_are_distinct_and_bounded():
 
 
 def test_several_sentences_are_told_apart_and_one_is_none():
-    assert ("Dr. Smith came.", "He left at 3.5 p.m.") == sentences("Dr. Smith came. He left at 3.5 p.m.", limit=64)
+    assert ("Dr. Smith came.", "He left at 3.5 p.m.") == sentences(
+        "Dr. Smith came. He left at 3.5 p.m.", limit=64
+    )
     assert () == sentences("Only one here.", limit=64)
     assert 3 == len(sentences("Tea is good. " * 10, limit=3))

@@ -67,14 +67,21 @@ def test_spread_takes_evenly() -> None:
 def test_locomo_mends_evidence_and_leaves_out_what_cannot_be_scored(tmp_path: Path) -> None:
     folder = tmp_path / "locomo"
     folder.mkdir()
-    turns = [{"speaker": "Jo", "dia_id": "D1:1", "text": "Hi."}, {"speaker": "Al", "dia_id": "D1:2", "text": "Yes."}]
+    turns = [
+        {"speaker": "Jo", "dia_id": "D1:1", "text": "Hi."},
+        {"speaker": "Al", "dia_id": "D1:2", "text": "Yes."},
+    ]
     asked = [
         {"question": "Q0", "evidence": ["D1:1; D1:2"], "category": 1},
         {"question": "Q1", "evidence": [], "category": 3},
         {"question": "Q2", "evidence": ["D1:1"], "category": 5},
         {"question": "Q3", "evidence": ["D1:2"], "category": 4},
     ]
-    conversation = {"session_1": turns, "session_1_date_time": "7:48 pm on 21 May, 2023", "speaker_a": "Jo"}
+    conversation = {
+        "session_1": turns,
+        "session_1_date_time": "7:48 pm on 21 May, 2023",
+        "speaker_a": "Jo",
+    }
     sample = {"sample_id": "conv-1", "conversation": conversation, "qa": asked}
     fix = {"sample_id": "conv-1", "qa": 0, "evidence": ["D1:1", "D1:2"]}
     (folder / "locomo_dev5.json").write_text(json.dumps([sample]), "utf-8")

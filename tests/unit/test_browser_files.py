@@ -67,7 +67,8 @@ def channels(colour):
 def contrast(one, other):
     """The contrast of two colours as web guidelines measure it, 1 to 21."""
     light = sorted(
-        sum(map(math.prod, zip((0.2126, 0.7152, 0.0722), channels(each), strict=True))) for each in (one, other)
+        sum(map(math.prod, zip((0.2126, 0.7152, 0.0722), channels(each), strict=True)))
+        for each in (one, other)
     )
     return (light[1] + 0.05) / (light[0] + 0.05)
 
@@ -109,7 +110,9 @@ def test_every_relation_has_a_colour_a_width_and_a_caption(relation):
 
 
 def test_the_style_names_nothing_else():
-    named = {f"node.{label}" for label in LABELS} | {f"relationship.{relation}" for relation in RELATIONS}
+    named = {f"node.{label}" for label in LABELS} | {
+        f"relationship.{relation}" for relation in RELATIONS
+    }
 
     assert named | {"node", "relationship"} == set(RULES)
 
@@ -118,7 +121,11 @@ def test_the_style_names_nothing_else():
 def test_no_two_colours_look_alike(tag):
     colours = {name: rule["color"] for name, rule in RULES.items() if name.startswith(f"{tag}.")}
 
-    assert [] == [pair for pair in combinations(colours, 2) if distance(*(colours[name] for name in pair)) < 20]
+    assert [] == [
+        pair
+        for pair in combinations(colours, 2)
+        if distance(*(colours[name] for name in pair)) < 20
+    ]
 
 
 @pytest.mark.parametrize("kind", CLASSES, ids=lambda kind: kind.__label__)

@@ -19,7 +19,10 @@ def an_item(uid, kind=MemoryType.FACT, summary="Tea.", *, confidence=0.8, contra
 
 
 def shown(items, limit=LIMIT_CHARS):
-    return {name: [line.text for line in lines] for name, lines in build_bulletin(items, limit_chars=limit).sections}
+    return {
+        name: [line.text for line in lines]
+        for name, lines in build_bulletin(items, limit_chars=limit).sections
+    }
 
 
 def test_six_empty_sections_are_124_characters():
@@ -83,7 +86,9 @@ def test_the_last_line_of_a_section_goes_first_and_whole_sections_at_the_end():
     both = build_bulletin(items).rendered
 
     assert ["- Tea. [one]"] == shown(items, len(both) - 1)["knowledge_summary"]
-    assert {"knowledge_summary", "active_goals", "open_todos", "recent_decisions"} == set(shown(items, 90))
+    assert {"knowledge_summary", "active_goals", "open_todos", "recent_decisions"} == set(
+        shown(items, 90)
+    )
     assert ["active_goals"] == list(shown(items, 20))
 
 

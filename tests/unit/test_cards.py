@@ -55,12 +55,18 @@ def test_an_entity_without_facts_has_no_card():
 
 
 @given(
-    st.lists(st.tuples(st.text(min_size=1, max_size=3), st.sets(st.sampled_from("abcdefg"), min_size=1)), max_size=30)
+    st.lists(
+        st.tuples(st.text(min_size=1, max_size=3), st.sets(st.sampled_from("abcdefg"), min_size=1)),
+        max_size=30,
+    )
 )
 def test_no_fact_is_ever_on_two_cards(facts):
     cards = entity_cards(
         [(key, key) for key in "abcdefg"],
-        [CardFact(key=f"{n}", uid=f"{n}", content=text, entities=tuple(keys)) for n, (text, keys) in enumerate(facts)],
+        [
+            CardFact(key=f"{n}", uid=f"{n}", content=text, entities=tuple(keys))
+            for n, (text, keys) in enumerate(facts)
+        ],
         POLICY,
     )
 

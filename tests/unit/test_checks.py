@@ -56,11 +56,17 @@ def test_a_good_request_has_no_problems():
         ({"metadata": {"a": "\x00"}}, "metadata"),
         ({"metadata": {"a": "\ud800"}}, "metadata"),
         ({"source": Source(type=SourceType.CHANNEL_TRANSCRIPT)}, "source.conversation_id"),
-        ({"source": Source(type=SourceType.WORKFLOW_OUTPUT, workflow_run_id="r")}, "source.step_id"),
+        (
+            {"source": Source(type=SourceType.WORKFLOW_OUTPUT, workflow_run_id="r")},
+            "source.step_id",
+        ),
         ({"source": Source(type=SourceType.INGEST_FILE)}, "source.path"),
         ({"occurred_at": datetime(2026, 1, 1)}, "occurred_at"),  # noqa: DTZ001 - that is the case
         (
-            {"valid_from": datetime(2026, 1, 2, tzinfo=UTC), "valid_until": datetime(2026, 1, 1, tzinfo=UTC)},
+            {
+                "valid_from": datetime(2026, 1, 2, tzinfo=UTC),
+                "valid_until": datetime(2026, 1, 1, tzinfo=UTC),
+            },
             "valid_until",
         ),
     ],
@@ -82,7 +88,10 @@ def test_each_problem_is_named_under_its_field(fields, path):
         {"tags": ["x" * 64] * 32},
         {"uid": "A-z.0_9:" + "x" * 120},
         {"metadata": {"a": "x" * (16_384 - len('{"a": ""}'))}},
-        {"valid_from": datetime(2026, 1, 1, tzinfo=UTC), "valid_until": datetime(2026, 1, 1, tzinfo=UTC)},
+        {
+            "valid_from": datetime(2026, 1, 1, tzinfo=UTC),
+            "valid_until": datetime(2026, 1, 1, tzinfo=UTC),
+        },
     ],
 )
 def test_each_bound_itself_is_allowed(fields):
@@ -111,7 +120,9 @@ def test_secrets_are_refused_next_to_any_script(secret, around):
 
 
 def test_secrets_are_found_in_metadata_too():
-    assert "screening_secret" == refusal(a_request(metadata={"deep": [{"password": "hunter2hunter2"}]}), POLICY)
+    assert "screening_secret" == refusal(
+        a_request(metadata={"deep": [{"password": "hunter2hunter2"}]}), POLICY
+    )
 
 
 @pytest.mark.parametrize(
@@ -127,7 +138,9 @@ def test_text_that_gives_orders_is_refused(text):
     assert "screening_prompt_injection" == refusal(a_request(text), POLICY)
 
 
-@pytest.mark.parametrize("text", ["I forgot my password again.", "She ignored me.", "The sky is blue", "skiing is fun"])
+@pytest.mark.parametrize(
+    "text", ["I forgot my password again.", "She ignored me.", "The sky is blue", "skiing is fun"]
+)
 def test_plain_talk_is_not_refused(text):
     assert refusal(a_request(text), POLICY) is None
 

@@ -8,7 +8,10 @@ from graphmem.gateway.combining import Combiner
 
 
 class Recorder:
-    """Answers each job with its double; holds the first run until it is let go; fails for what it is told."""
+    """Answers each job with its double; holds the first run until it is let go.
+
+    Fails for what it is told.
+    """
 
     def __init__(self, *fails, error=Conflict):
         self.runs = []
@@ -69,7 +72,9 @@ def test_a_job_that_fails_takes_no_other_with_it():
 
     answers = all_at_once(recorder, Combiner(recorder, jobs_max=8), [1, 2, 3, 4])
 
-    assert [2, 4, Conflict, 8] == [type(each) if isinstance(each, Exception) else each for each in answers]
+    assert [2, 4, Conflict, 8] == [
+        type(each) if isinstance(each, Exception) else each for each in answers
+    ]
 
 
 def test_a_store_that_is_away_is_not_asked_again_for_each():

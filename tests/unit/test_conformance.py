@@ -15,7 +15,8 @@ FAILURE_MODES = 4
 
 def rows(table):
     return [
-        (row["requirement"], re.findall(r"`([^`]+)`", row["tests"])) for row in ROW.finditer(table.read_text("utf-8"))
+        (row["requirement"], re.findall(r"`([^`]+)`", row["tests"]))
+        for row in ROW.finditer(table.read_text("utf-8"))
     ]
 
 

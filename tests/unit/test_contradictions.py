@@ -23,7 +23,12 @@ POLICY = ContradictionPolicy()
 def said(number, content, *entities, **changes):
     values = {"valid_from": None, "valid_until": None} | changes
     return Statement(
-        key=f"s|m-{number}", version=1, content=content, created_ms=number, entities=entities or (JOHN,), **values
+        key=f"s|m-{number}",
+        version=1,
+        content=content,
+        created_ms=number,
+        entities=entities or (JOHN,),
+        **values,
     )
 
 
@@ -32,7 +37,9 @@ def pairs(*statements):
 
 
 def test_other_values_of_one_family_of_one_entity_disagree_and_the_reason_names_them():
-    (found,) = find_disagreements([said(1, "John lives in Rome."), said(2, "Johnny lives in Paris.")])
+    (found,) = find_disagreements(
+        [said(1, "John lives in Rome."), said(2, "Johnny lives in Paris.")]
+    )
 
     assert ("s|m-2", "s|m-1", (1, 1)) == (found.newer, found.older, found.versions)
     assert "person:john: residence is paris or rome" == found.reason
@@ -58,14 +65,17 @@ def test_what_does_not_disagree(one, other):
 
 def test_the_subject_is_named_before_the_value_or_is_the_only_entity():
     assert [("s|m-2", "s|m-1")] == pairs(said(1, "He lives in Rome"), said(2, "He lives in Paris"))
-    assert [] == pairs(said(1, "He lives in Rome", ROME, JOHN), said(2, "He lives in Paris", ROME, JOHN))
+    assert [] == pairs(
+        said(1, "He lives in Rome", ROME, JOHN), said(2, "He lives in Paris", ROME, JOHN)
+    )
 
 
 def test_other_times_do_not_disagree():
     march = NOW + timedelta(days=30)
 
     assert [] == pairs(
-        said(1, "John lives in Rome.", valid_until=march), said(2, "John lives in Paris.", valid_from=march)
+        said(1, "John lives in Rome.", valid_until=march),
+        said(2, "John lives in Paris.", valid_from=march),
     )
     assert 1 == len(
         pairs(
@@ -77,7 +87,9 @@ def test_other_times_do_not_disagree():
 
 def test_an_attribute_and_a_polarity_of_the_entity_itself_disagree():
     assert 1 == len(pairs(said(1, "John's age is 40."), said(2, "John's age is 41.")))
-    assert 1 == len(pairs(said(1, "John is allergic to nuts."), said(2, "John is not allergic to nuts.")))
+    assert 1 == len(
+        pairs(said(1, "John is allergic to nuts."), said(2, "John is not allergic to nuts."))
+    )
 
 
 def test_many_that_agree_are_compared_once():
@@ -91,7 +103,12 @@ def test_many_values_of_one_family_are_bounded():
 
 
 def a_pair(one, other, **changes):
-    values = {"newer": other.key, "older": one.key, "versions": (other.version, one.version), "reason": "why"}
+    values = {
+        "newer": other.key,
+        "older": one.key,
+        "versions": (other.version, one.version),
+        "reason": "why",
+    }
     return Disagreement(**(values | changes))
 
 
@@ -101,12 +118,18 @@ def memories(**changes):
 
 
 def decided(one, other, policy=POLICY, edges=(), **changes):
-    state = GraphState(memories={m.key: m for m in (one, other)}, edges=dict.fromkeys(edges, an_edge()))
-    return decide_disagreements(state, disagreements=[a_pair(one, other, **changes)], policy=policy, now=NOW)
+    state = GraphState(
+        memories={m.key: m for m in (one, other)}, edges=dict.fromkeys(edges, an_edge())
+    )
+    return decide_disagreements(
+        state, disagreements=[a_pair(one, other, **changes)], policy=policy, now=NOW
+    )
 
 
 def an_edge():
-    return Edge(uid="e", from_uid="a", to_uid="b", type=EdgeType.CONTRADICTS, weight=1.0, created_at=NOW)
+    return Edge(
+        uid="e", from_uid="a", to_uid="b", type=EdgeType.CONTRADICTS, weight=1.0, created_at=NOW
+    )
 
 
 def test_both_stay_active_and_the_edge_says_why():
@@ -137,7 +160,9 @@ def test_a_pair_that_changed_meanwhile_is_left_alone(change):
 
 def superseded(old, new):
     decision = decided(old, new, ContradictionPolicy(resolve=True))
-    assert {("CONTRADICTS", "why"), ("UPDATES", "conflict")} >= {(e.type, e.reason) for _, e in decision.edges}
+    assert {("CONTRADICTS", "why"), ("UPDATES", "conflict")} >= {
+        (e.type, e.reason) for _, e in decision.edges
+    }
     return [(memory.uid, memory.status_reason) for memory in decision.changed]
 
 
@@ -156,7 +181,12 @@ def test_a_pinned_memory_is_never_superseded():
 
 def test_a_known_contradiction_is_resolved_once_the_policy_says_so():
     old, new = memories()
-    decision = decided(old, new, ContradictionPolicy(resolve=True), edges=[(new.key, EdgeType.CONTRADICTS, old.key)])
+    decision = decided(
+        old,
+        new,
+        ContradictionPolicy(resolve=True),
+        edges=[(new.key, EdgeType.CONTRADICTS, old.key)],
+    )
 
     assert [EdgeType.UPDATES] == [edge.type for _, edge in decision.edges]
 

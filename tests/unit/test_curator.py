@@ -31,12 +31,18 @@ def state_of(*memories):
 
 
 def an_extracted(number, content="John likes chess.", **changes):
-    values = {"uid": f"m-{number}", "source": EXTRACTED, "created_at": NOW + timedelta(seconds=number)} | changes
+    values = {
+        "uid": f"m-{number}",
+        "source": EXTRACTED,
+        "created_at": NOW + timedelta(seconds=number),
+    } | changes
     return a_memory(content, **values)
 
 
 def facts(number, start=0):
-    return [Foldable(key=f"s|{i}", version=1, content=f"fact {i}") for i in range(start, start + number)]
+    return [
+        Foldable(key=f"s|{i}", version=1, content=f"fact {i}") for i in range(start, start + number)
+    ]
 
 
 def folds(found, policy=POLICY):
@@ -67,8 +73,12 @@ def test_of_repeats_the_newest_stays_and_counts_all_mentions():
     assert {(Status.ARCHIVED, "dedupe")} == {
         (memory.status, memory.status_reason) for memory in decision.changed if memory.uid != "m-29"
     }
-    assert {"m-29"} == {event["kept"] for event in decision.events if event["outcome"] == "archived"}
-    assert ("m-29", "reinforced", "dedupe") == tuple(decision.events[-1][name] for name in ("uid", "outcome", "reason"))
+    assert {"m-29"} == {
+        event["kept"] for event in decision.events if event["outcome"] == "archived"
+    }
+    assert ("m-29", "reinforced", "dedupe") == tuple(
+        decision.events[-1][name] for name in ("uid", "outcome", "reason")
+    )
 
 
 def test_a_seeded_memory_stays_though_it_is_older():
@@ -121,7 +131,9 @@ def test_the_one_that_stays_takes_the_best_of_all_and_the_claim():
     new = an_extracted(2, importance=20, claims_content=False)
     claim = content_claim(ADA, None, old.content)
 
-    decision = decide_dedupe(GraphState(memories={m.key: m for m in (old, new)}, claims={claim: old.key}), NOW)
+    decision = decide_dedupe(
+        GraphState(memories={m.key: m for m in (old, new)}, claims={claim: old.key}), NOW
+    )
 
     (kept,) = [memory for memory in decision.changed if memory.uid == "m-2"]
     assert (80, (JOHN,)) == (kept.importance, kept.entities)
@@ -133,7 +145,11 @@ def test_the_one_that_stays_lives_as_long_as_the_longest():
 
     def kept(*ends):
         group = [an_extracted(i, expires_at=end) for i, end in enumerate(ends)]
-        return next(m.expires_at for m in decide_dedupe(state_of(*group), NOW).changed if m.status is Status.ACTIVE)
+        return next(
+            m.expires_at
+            for m in decide_dedupe(state_of(*group), NOW).changed
+            if m.status is Status.ACTIVE
+        )
 
     assert (late, None) == (kept(late, soon), kept(None, soon))
 
@@ -142,7 +158,8 @@ def test_a_claim_that_a_pinned_memory_holds_is_not_taken():
     pinned = a_memory("John likes chess.", uid="pin", pinned=True)
     claim = content_claim(ADA, None, pinned.content)
     state = GraphState(
-        memories={m.key: m for m in (pinned, an_extracted(1), an_extracted(2))}, claims={claim: pinned.key}
+        memories={m.key: m for m in (pinned, an_extracted(1), an_extracted(2))},
+        claims={claim: pinned.key},
     )
 
     decision = decide_dedupe(state, NOW)
@@ -167,7 +184,13 @@ def test_a_fold_says_what_its_members_say_and_no_more_than_it_can_hold():
 def test_at_most_five_folds_in_one_run():
     assert 5 == len(folds([(JOHN, facts(50))]))
     assert [5, 6] == [
-        len(folds([(replace(JOHN, key=f"person:{i}"), facts(3, start=3 * i)) for i in range(n)], POLICY)) for n in (5,)
+        len(
+            folds(
+                [(replace(JOHN, key=f"person:{i}"), facts(3, start=3 * i)) for i in range(n)],
+                POLICY,
+            )
+        )
+        for n in (5,)
     ] + [len(folds([(JOHN, facts(50))], replace(POLICY, folds=6)))]
 
 
@@ -184,12 +207,17 @@ def test_facts_too_long_for_one_memory_are_not_folded():
 
 
 def a_fold(members):
-    (planned,) = folds([(JOHN, [Foldable(key=m.key, version=m.version, content=m.content) for m in members])])
+    (planned,) = folds(
+        [(JOHN, [Foldable(key=m.key, version=m.version, content=m.content) for m in members])]
+    )
     return planned
 
 
 def three():
-    return [an_extracted(i, f"Fact {i}.", entities=(JOHN,), importance=40, confidence=0.5 + i / 10) for i in range(3)]
+    return [
+        an_extracted(i, f"Fact {i}.", entities=(JOHN,), importance=40, confidence=0.5 + i / 10)
+        for i in range(3)
+    ]
 
 
 def fold(state, members):
@@ -208,7 +236,9 @@ def test_folding_makes_one_memory_archives_its_members_and_draws_the_lineage():
         folded.entities,
     )
     assert (SourceType.MANUAL, CapturedBy.SYSTEM) == (folded.source.type, folded.source.captured_by)
-    assert [(Status.ARCHIVED, "fold")] * 3 == [(m.status, m.status_reason) for m in decision.changed]
+    assert [(Status.ARCHIVED, "fold")] * 3 == [
+        (m.status, m.status_reason) for m in decision.changed
+    ]
     assert [(LineageType.FOLDED_FROM, uid) for uid in ("m-0", "m-1", "m-2")] == [
         (edge.type, edge.to_uid) for _, edge in decision.edges
     ]
@@ -243,12 +273,18 @@ def test_unfolding_restores_the_members_exactly():
     decision = fold(state_of(*members), members)
     folded = decision.created[0]
 
-    undone = decide_unfold(state_of(folded, *decision.changed), folded.key, [m.key for m in members], NOW)
+    undone = decide_unfold(
+        state_of(folded, *decision.changed), folded.key, [m.key for m in members], NOW
+    )
 
     restored = {memory.uid: memory for memory in undone.changed}
-    assert (Status.ARCHIVED, "unfold") == (restored["fold-1"].status, restored["fold-1"].status_reason)
+    assert (Status.ARCHIVED, "unfold") == (
+        restored["fold-1"].status,
+        restored["fold-1"].status_reason,
+    )
     assert members == [
-        replace(restored[m.uid], version=1, updated_at=NOW, status_at=None, status_reason=None) for m in members
+        replace(restored[m.uid], version=1, updated_at=NOW, status_at=None, status_reason=None)
+        for m in members
     ]
 
 
@@ -280,6 +316,8 @@ def test_a_second_dedupe_changes_nothing_keeps_all_nodes_and_no_mention_is_lost(
     assert decide_dedupe(replace(state, memories=after), NOW).is_empty
 
     def active(memories):
-        return {m.content.lower().strip(".") for m in memories.values() if m.status is Status.ACTIVE}
+        return {
+            m.content.lower().strip(".") for m in memories.values() if m.status is Status.ACTIVE
+        }
 
     assert active(state.memories) == active(after)

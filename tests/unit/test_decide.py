@@ -21,11 +21,15 @@ POLICY = Policy()
 
 def state_of(*memories, claims=None):
     known = {content_claim(ADA, memory.actor, memory.content): memory.key for memory in memories}
-    return GraphState(memories={memory.key: memory for memory in memories}, claims=known | (claims or {}))
+    return GraphState(
+        memories={memory.key: memory for memory in memories}, claims=known | (claims or {})
+    )
 
 
 def decided(state, *items):
-    numbered = [replace(item, index=number, new_uid=f"new-{number}") for number, item in enumerate(items)]
+    numbered = [
+        replace(item, index=number, new_uid=f"new-{number}") for number, item in enumerate(items)
+    ]
     return decide(state, numbered, policy=POLICY, now=NOW)
 
 
@@ -51,7 +55,8 @@ def test_the_same_content_again_reinforces():
     known = a_memory(importance=40, entities=(EntityRef(key="person:ada", label="Ada"),))
 
     decision = decided(
-        state_of(known), an_item("ada LIKES tea", importance=90, entities=(EntityRef(key="place:leeds"),))
+        state_of(known),
+        an_item("ada LIKES tea", importance=90, entities=(EntityRef(key="place:leeds"),)),
     )
 
     assert [Outcome.REINFORCED] == outcomes(decision)
@@ -81,8 +86,12 @@ def test_reinforcing_never_lowers_the_importance():
 def test_the_same_words_of_another_actor_are_another_memory():
     known = a_memory("I like tea.", actor="Ada")
 
-    assert [Outcome.CREATED] == outcomes(decided(state_of(known), an_item("I like tea.", actor="Bob")))
-    assert [Outcome.REINFORCED] == outcomes(decided(state_of(known), an_item("I like tea.", actor="Ada")))
+    assert [Outcome.CREATED] == outcomes(
+        decided(state_of(known), an_item("I like tea.", actor="Bob"))
+    )
+    assert [Outcome.REINFORCED] == outcomes(
+        decided(state_of(known), an_item("I like tea.", actor="Ada"))
+    )
 
 
 def test_without_dedupe_equal_content_is_another_memory():
@@ -105,9 +114,16 @@ def test_a_given_uid_is_the_identity():
     decision = decided(state_of(known), an_item("New text.", uid="x"))
 
     assert [Outcome.REVISED] == outcomes(decision)
-    assert [(known, NOW)] == [(revision.memory, revision.replaced_at) for revision in decision.revisions]
+    assert [(known, NOW)] == [
+        (revision.memory, revision.replaced_at) for revision in decision.revisions
+    ]
     changed = decision.changed[0]
-    assert ("New text.", ("keep",), 70, 2) == (changed.content, changed.tags, changed.importance, changed.version)
+    assert ("New text.", ("keep",), 70, 2) == (
+        changed.content,
+        changed.tags,
+        changed.importance,
+        changed.version,
+    )
     assert {changed.key: 0} == decision.vectors_of
 
 
@@ -125,7 +141,9 @@ def test_equal_content_under_other_uids_stays_separate():
 
 
 def test_revising_only_the_importance_makes_no_new_vector():
-    decision = decided(state_of(a_memory(uid="x")), an_item("Ada likes tea.", uid="x", importance=99))
+    decision = decided(
+        state_of(a_memory(uid="x")), an_item("Ada likes tea.", uid="x", importance=99)
+    )
 
     assert [Outcome.REVISED] == outcomes(decision)
     assert {} == decision.vectors_of
@@ -145,7 +163,9 @@ def test_a_logical_key_is_the_claim(on_same_key, content, expected):
     known = a_memory("Ada drinks coffee.", logical_key="drink")
     state = state_of(known, claims={logical_claim(ADA, "drink"): known.key})
 
-    assert [expected] == outcomes(decided(state, an_item(content, logical_key="drink", on_same_key=on_same_key)))
+    assert [expected] == outcomes(
+        decided(state, an_item(content, logical_key="drink", on_same_key=on_same_key))
+    )
 
 
 def test_superseding_ends_the_old_one_and_draws_updates():
@@ -154,8 +174,12 @@ def test_superseding_ends_the_old_one_and_draws_updates():
     decision = decided(state_of(known), an_item("Ada drinks tea.", updates=("old",)))
 
     assert [Outcome.SUPERSEDED] == outcomes(decision)
-    assert [(Status.SUPERSEDED, "update")] == [(m.status, m.status_reason) for m in decision.changed]
-    assert [("new-0", EdgeType.UPDATES, "old")] == [(e.from_uid, e.type, e.to_uid) for _, e in decision.edges]
+    assert [(Status.SUPERSEDED, "update")] == [
+        (m.status, m.status_reason) for m in decision.changed
+    ]
+    assert [("new-0", EdgeType.UPDATES, "old")] == [
+        (e.from_uid, e.type, e.to_uid) for _, e in decision.edges
+    ]
     assert frozenset({known.key}) == decision.released
 
 
@@ -208,10 +232,22 @@ def test_at_most_sixteen_entities_are_kept():
 
 def test_the_selection_names_every_claim_and_memory_that_a_decision_may_touch():
     selection = selection_for(
-        [an_item("A.", uid=None, logical_key="k", updates=("old",), source=Source(key="s", conversation_id="c"))]
+        [
+            an_item(
+                "A.",
+                uid=None,
+                logical_key="k",
+                updates=("old",),
+                source=Source(key="s", conversation_id="c"),
+            )
+        ]
     )
 
-    assert {content_claim(ADA, None, "A."), logical_claim(ADA, "k"), source_claim(ADA, "s")} == selection.claims
+    assert {
+        content_claim(ADA, None, "A."),
+        logical_claim(ADA, "k"),
+        source_claim(ADA, "s"),
+    } == selection.claims
     assert {f"{ADA.key}|old"} == selection.memories
     assert {f"{ADA.key}|c"} == selection.conversations
 
@@ -304,6 +340,8 @@ def test_a_revision_within_a_batch_ends_the_claim_of_the_former_words():
 def test_a_merged_entity_is_what_it_became():
     state = GraphState(became={f"{ADA.key}|person:jon": "person:john"})
 
-    memory = decided(state, an_item(entities=(EntityRef(key="person:jon"), EntityRef(key="place:leeds")))).created[0]
+    memory = decided(
+        state, an_item(entities=(EntityRef(key="person:jon"), EntityRef(key="place:leeds")))
+    ).created[0]
 
     assert ["person:john", "place:leeds"] == [ref.key for ref in memory.entities]

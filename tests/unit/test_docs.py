@@ -19,7 +19,13 @@ POLICY = (DOCS / "policy.md").read_text("utf-8")
 OPERATIONS = (DOCS / "operations.md").read_text("utf-8")
 ORCHESTRATORS = (DOCS / "orchestrators.md").read_text("utf-8")
 HTTP_API = (DOCS / "http-api.md").read_text("utf-8")
-INSIDE = {"internal", "settings_invalid", "embedded_server", "timeout", "too_many_requests"}  # no answer has them
+INSIDE = {
+    "internal",
+    "settings_invalid",
+    "embedded_server",
+    "timeout",
+    "too_many_requests",
+}  # no answer has them
 
 
 def codes():
@@ -29,10 +35,17 @@ def codes():
     return sorted((below(GraphmemError) | {code for code, _ in HTTP_CODES.values()}) - INSIDE)
 
 
-ELSEWHERE = {"policy", "memory", "orchestrators", "places"}  # in pages of their own; the last is no setting
+ELSEWHERE = {
+    "policy",
+    "memory",
+    "orchestrators",
+    "places",
+}  # in pages of their own; the last is no setting
 
 
-@pytest.mark.parametrize("section", [each.name for each in fields(Settings) if each.name not in ELSEWHERE])
+@pytest.mark.parametrize(
+    "section", [each.name for each in fields(Settings) if each.name not in ELSEWHERE]
+)
 def test_every_setting_is_documented(section):
     for setting in fields(type(getattr(Settings(), section))):
         assert f"{section}.{setting.name}" in OPERATIONS
@@ -56,7 +69,10 @@ def test_every_number_of_the_policy_is_documented(path):
 
 @pytest.mark.parametrize("name", sorted(SHORT_NAMES))
 def test_every_short_name_is_documented(name):
-    assert f"GRAPHMEM_{name}" in OPERATIONS or f"_{name.removeprefix('NEO4J')}".replace("__", "_") in OPERATIONS
+    assert (
+        f"GRAPHMEM_{name}" in OPERATIONS
+        or f"_{name.removeprefix('NEO4J')}".replace("__", "_") in OPERATIONS
+    )
 
 
 @pytest.mark.parametrize("code", codes())
@@ -67,4 +83,6 @@ def test_every_error_code_is_documented(code):
 def test_every_decision_has_its_three_parts():
     for record in (DOCS / "decisions").glob("*.md"):
         text = record.read_text("utf-8")
-        assert all(part in text for part in ("**Context.**", "**Decision.**", "**Consequences.**")), record
+        assert all(
+            part in text for part in ("**Context.**", "**Decision.**", "**Consequences.**")
+        ), record

@@ -1,6 +1,13 @@
 import pytest
 
-from graphmem.model.entity import Likeness, digits_differ, entity_key, label_from_key, likeness, slug
+from graphmem.model.entity import (
+    Likeness,
+    digits_differ,
+    entity_key,
+    label_from_key,
+    likeness,
+    slug,
+)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +68,12 @@ def test_likeness_of_two_names(one, other, expected):
 
 @pytest.mark.parametrize(
     ("one", "other", "expected"),
-    [("a:boeing_737", "a:boeing_747", True), ("a:v1", "a:v", True), ("a:v1_2", "a:v_12", False), ("a:x", "a:y", False)],
+    [
+        ("a:boeing_737", "a:boeing_747", True),
+        ("a:v1", "a:v", True),
+        ("a:v1_2", "a:v_12", False),
+        ("a:x", "a:y", False),
+    ],
 )
 def test_different_digits_are_seen(one, other, expected):
     assert expected == digits_differ(one, other)

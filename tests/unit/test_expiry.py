@@ -20,7 +20,9 @@ OLD = NOW - timedelta(days=91)
 
 
 def state_of(*memories, corrections=()):
-    return GraphState(memories={memory.key: memory for memory in memories}, corrections=frozenset(corrections))
+    return GraphState(
+        memories={memory.key: memory for memory in memories}, corrections=frozenset(corrections)
+    )
 
 
 def a_commitment(days, **changes):
@@ -32,7 +34,9 @@ def a_forgotten(**changes):
 
 
 @pytest.mark.parametrize(
-    ("offset", "expected"), [(-1, 1), (0, 1), (1, 0)], ids=["a moment ago", "just now", "in a moment"]
+    ("offset", "expected"),
+    [(-1, 1), (0, 1), (1, 0)],
+    ids=["a moment ago", "just now", "in a moment"],
 )
 def test_a_memory_expires_when_its_time_has_come(offset, expected):
     memory = a_memory(expires_at=NOW + timedelta(milliseconds=offset))
@@ -48,7 +52,9 @@ def test_only_active_memories_expire(status):
 def test_an_expired_memory_is_archived_with_the_reason_ttl_and_says_so():
     decision = decide_expiry(state_of(a_memory(expires_at=NOW)), POLICY, NOW)
 
-    assert [(Status.ARCHIVED, "ttl", NOW)] == [(m.status, m.status_reason, m.status_at) for m in decision.changed]
+    assert [(Status.ARCHIVED, "ttl", NOW)] == [
+        (m.status, m.status_reason, m.status_at) for m in decision.changed
+    ]
     assert [{"space": "acme/user:ada", "uid": "m-1", "outcome": "archived", "reason": "ttl"}] == [
         dict(event) for event in decision.events
     ]
@@ -68,7 +74,9 @@ def test_90_days_and_a_moment_are_more_than_90_days():
     assert 1 == len(decide_decay(state_of(memory), POLICY, NOW).changed)
 
 
-@pytest.mark.parametrize(("tags", "expected"), [((), 0), (("fulfilled",), 1), (("expired",), 1), (("other",), 0)])
+@pytest.mark.parametrize(
+    ("tags", "expected"), [((), 0), (("fulfilled",), 1), (("expired",), 1), (("other",), 0)]
+)
 def test_with_the_switch_only_fulfilled_commitments_decay(tags, expected):
     policy = UpkeepPolicy(commitments=CommitmentPolicy(fulfilled_only=True))
 
@@ -89,19 +97,25 @@ def test_a_fact_is_archived_when_it_is_older_than_90_days(days, expected):
 
 @pytest.mark.parametrize(("importance", "expected"), [(29, 1), (30, 0)])
 def test_a_fact_is_archived_below_the_importance(importance, expected):
-    assert expected == len(decide_archival(state_of(a_forgotten(importance=importance)), POLICY, NOW).changed)
+    assert expected == len(
+        decide_archival(state_of(a_forgotten(importance=importance)), POLICY, NOW).changed
+    )
 
 
 @pytest.mark.parametrize(("recalls", "expected"), [(2, 1), (3, 0)])
 def test_a_fact_is_archived_when_it_was_hardly_recalled(recalls, expected):
-    assert expected == len(decide_archival(state_of(a_forgotten(recall_count=recalls)), POLICY, NOW).changed)
+    assert expected == len(
+        decide_archival(state_of(a_forgotten(recall_count=recalls)), POLICY, NOW).changed
+    )
 
 
 @pytest.mark.parametrize("kind", list(MemoryType))
 def test_commitments_preferences_and_decisions_are_protected(kind):
     protected = {MemoryType.TODO, MemoryType.PREFERENCE, MemoryType.DECISION}
 
-    assert (kind in protected) == decide_archival(state_of(a_forgotten(type=kind)), POLICY, NOW).is_empty
+    assert (kind in protected) == decide_archival(
+        state_of(a_forgotten(type=kind)), POLICY, NOW
+    ).is_empty
 
 
 def test_corrections_are_never_archived():
@@ -122,7 +136,9 @@ def test_vectors_of_an_older_version_are_not_used():
     memory = a_memory(embedded=False, version=2)
 
     assert decide_embedding(state_of(memory), versions={memory.key: 1}).is_empty
-    assert {memory.key: 0} == decide_embedding(state_of(memory), versions={memory.key: 2}).vectors_of
+    assert {memory.key: 0} == decide_embedding(
+        state_of(memory), versions={memory.key: 2}
+    ).vectors_of
 
 
 MEMORIES = st.lists(
@@ -151,5 +167,8 @@ def test_a_second_run_changes_nothing_and_pinned_ones_are_never_touched(memories
     assert not once.created
     assert changed.keys() <= state.memories.keys()
     assert all(not memory.pinned and memory.status is Status.ARCHIVED for memory in once.changed)
-    assert all(replace(state.memories[key], status=Status.ARCHIVED).content == m.content for key, m in changed.items())
+    assert all(
+        replace(state.memories[key], status=Status.ARCHIVED).content == m.content
+        for key, m in changed.items()
+    )
     assert decide(replace(state, memories={**state.memories, **changed}), POLICY, NOW).is_empty

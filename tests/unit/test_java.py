@@ -33,7 +33,10 @@ def place(name: str, home: Path, *, is_required: bool = False) -> Place:
 
 def test_places_are_asked_in_the_promised_order(tmp_path: Path) -> None:
     """The given one, then the bundled one, then JAVA_HOME, then PATH."""
-    environment = {"JAVA_HOME": str(tmp_path), "PATH": str(java_home(tmp_path / "path", "25") / "bin")}
+    environment = {
+        "JAVA_HOME": str(tmp_path),
+        "PATH": str(java_home(tmp_path / "path", "25") / "bin"),
+    }
     asked = places("given", environment)
     assert [place.name for place in asked] == [
         "GRAPHMEM_JAVA_HOME",
@@ -65,7 +68,9 @@ def test_given_java_must_be_usable(tmp_path: Path) -> None:
     """What the user asked for is never replaced by something else."""
     given = place("GRAPHMEM_JAVA_HOME", java_home(tmp_path / "old", "17"), is_required=True)
     other = place("PATH", java_home(tmp_path / "new", "25"))
-    with pytest.raises(EmbeddedServerError, match=r"GRAPHMEM_JAVA_HOME had .*, which is Java 17\.$"):
+    with pytest.raises(
+        EmbeddedServerError, match=r"GRAPHMEM_JAVA_HOME had .*, which is Java 17\.$"
+    ):
         first_usable([given, other])
 
 
@@ -87,8 +92,12 @@ def test_error_names_every_place_and_what_it_had(tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(("expected", "specification"), [(25, "25"), (8, "1.8"), (None, ""), (None, "25-beta")])
-def test_feature_version_is_read_from_the_specification(expected: int | None, specification: str) -> None:
+@pytest.mark.parametrize(
+    ("expected", "specification"), [(25, "25"), (8, "1.8"), (None, ""), (None, "25-beta")]
+)
+def test_feature_version_is_read_from_the_specification(
+    expected: int | None, specification: str
+) -> None:
     """Old Java wrote 1.8 for 8."""
     assert expected == feature_version(specification)
 

@@ -47,8 +47,13 @@ def test_the_smallest_memory_comes_back_too():
 def test_neomodel_describes_exactly_the_properties_that_are_stored():
     index = {"search_text", "search_context", "search_actor", "space_token", "native"}
 
-    assert set(MemoryNode.defined_properties(aliases=False, rels=False)) == set(memory_properties(a_memory())) | index
-    assert set(chunk_copies(a_memory())) < set(ChunkNode.defined_properties(aliases=False, rels=False))
+    assert (
+        set(MemoryNode.defined_properties(aliases=False, rels=False))
+        == set(memory_properties(a_memory())) | index
+    )
+    assert set(chunk_copies(a_memory())) < set(
+        ChunkNode.defined_properties(aliases=False, rels=False)
+    )
 
 
 def test_a_memory_without_vectors_is_labelled_as_waiting():

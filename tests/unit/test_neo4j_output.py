@@ -28,14 +28,23 @@ Caused by: java.net.BindException: Address already in use
             "Starting Neo4j failed: Address 127.0.0.1:7475 is already in use, cannot bind to it.\n",
         ),
         ("The disk is full.", "java.io.IOException: No space left on device\n"),
-        ("Another Neo4j has the data folder open.", "Caused by: org.neo4j.kernel.FileLockException: …\n"),
-        ("This Java is too old for Neo4j.", "java.lang.UnsupportedClassVersionError: org/neo4j/…\n"),
+        (
+            "Another Neo4j has the data folder open.",
+            "Caused by: org.neo4j.kernel.FileLockException: …\n",
+        ),
+        (
+            "This Java is too old for Neo4j.",
+            "java.lang.UnsupportedClassVersionError: org/neo4j/…\n",
+        ),
         (
             "Unrecognized setting. No declared setting with name: no.such.key.",
             "Error: x\nUnrecognized setting. No declared setting with name: no.such.key.\n",
         ),
         ("Caused by: org.neo4j.Inner: the reason", CAUSED),
-        ("Invalid maximum heap size: -Xmxmuch", "\x06\nInvalid maximum heap size: -Xmxmuch\nfurther words\n"),
+        (
+            "Invalid maximum heap size: -Xmxmuch",
+            "\x06\nInvalid maximum heap size: -Xmxmuch\nfurther words\n",
+        ),
         ("the last words", "some words\nthe last words\n"),
         ("It printed nothing.", "\x06\n"),
     ],

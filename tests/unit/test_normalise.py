@@ -12,7 +12,9 @@ def test_the_content_hash_is_the_one_of_003():
 
 
 def test_a_thousand_chinese_facts_are_a_thousand_claims():
-    assert 1000 == len({content_hash(f"用户喜欢{chr(0x4E00 + number)}菜") for number in range(1000)})
+    assert 1000 == len(
+        {content_hash(f"用户喜欢{chr(0x4E00 + number)}菜") for number in range(1000)}
+    )
 
 
 def test_signs_that_carry_meaning_stay_apart():

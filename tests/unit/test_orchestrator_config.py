@@ -88,7 +88,9 @@ def test_a_bad_value_is_named(key, value):
 
 def test_all_problems_are_told_at_once_with_their_place(tmp_path):
     file = tmp_path / "graphmem.toml"
-    file.write_text("[memory]\nenabled = 1\nfoo = 1\n[orchestrators.main.memory.scope]\ncross_orchestrator = true\n")
+    file.write_text(
+        "[memory]\nenabled = 1\nfoo = 1\n[orchestrators.main.memory.scope]\ncross_orchestrator = true\n"
+    )
     environment = {"GRAPHMEM_CONFIG": str(file), "GRAPHMEM__MEMORY__RETRIEVAL__TOP_N": "many"}
 
     with pytest.raises(SettingsError) as caught:
@@ -131,7 +133,8 @@ def test_an_orchestrator_of_another_tenant_is_named_with_it():
     acme = Space(tenant="acme", kind=SpaceKind.ORCHESTRATOR, owner="main")
 
     assert [5, 6] == [
-        combined(configuration.layers_of(space)).values["memory.retrieval.top_n"] for space in (MAIN, acme)
+        combined(configuration.layers_of(space)).values["memory.retrieval.top_n"]
+        for space in (MAIN, acme)
     ]
 
 
@@ -139,13 +142,17 @@ def test_an_interval_belongs_to_the_whole_service():
     name = "GRAPHMEM__ORCHESTRATORS__MAIN__MEMORY__WORKER_INTERVAL_SECONDS"
     with pytest.raises(SettingsError, match="whole service"):
         load_settings({name: "5"})
-    assert {"worker_interval_seconds": 5} == load_settings({"GRAPHMEM__MEMORY__WORKER_INTERVAL_SECONDS": "5"}).memory
+    assert {"worker_interval_seconds": 5} == load_settings(
+        {"GRAPHMEM__MEMORY__WORKER_INTERVAL_SECONDS": "5"}
+    ).memory
 
 
 def test_what_holds_for_one_orchestrator_stands_over_what_holds_for_all(tmp_path):
     file = tmp_path / "graphmem.toml"
     file.write_text(FILE)
-    settings = load_settings({"GRAPHMEM_CONFIG": str(file), "GRAPHMEM__MEMORY__RETRIEVAL__RRF_K": "40"})
+    settings = load_settings(
+        {"GRAPHMEM_CONFIG": str(file), "GRAPHMEM__MEMORY__RETRIEVAL__RRF_K": "40"}
+    )
     configuration = Configuration(
         policy=settings.policy,
         memory=settings.memory,
@@ -172,4 +179,7 @@ def test_what_holds_for_one_orchestrator_stands_over_what_holds_for_all(tmp_path
         "retrieval.rrf_k": (40, "environment: GRAPHMEM__MEMORY__RETRIEVAL__RRF_K"),
     } == shown(OTHER)
     assert (20, None) == shown(ADA)["retrieval.top_n"]
-    assert "file: policy.recall.fused.k" == combined(configuration.layers_of(ADA)).origins["recall.fused.k"]
+    assert (
+        "file: policy.recall.fused.k"
+        == combined(configuration.layers_of(ADA)).origins["recall.fused.k"]
+    )

@@ -25,7 +25,9 @@ def test_the_plans_of_003(query, expected):
     assert expected is plan(query, POLICY)
 
 
-@pytest.mark.parametrize("query", [" ", "\n\t", "OK", "got  it.", "Sounds good :-)", "yes 👍", "done?"])
+@pytest.mark.parametrize(
+    "query", [" ", "\n\t", "OK", "got  it.", "Sounds good :-)", "yes 👍", "done?"]
+)
 def test_blanks_and_acknowledgements_recall_nothing(query):
     assert Plan.NO_RECALL is plan(query, POLICY)
 
@@ -48,13 +50,16 @@ def test_a_command_has_a_hundred_characters_at_most():
 
 
 @pytest.mark.parametrize(
-    "query", ["run", "Restart: now", "sync it", "set-up the agent", "status", "patch it and show the docs"]
+    "query",
+    ["run", "Restart: now", "sync it", "set-up the agent", "status", "patch it and show the docs"],
 )
 def test_a_short_command_recalls_little(query):
     assert Plan.MINIMAL is plan(query, POLICY)
 
 
-@pytest.mark.parametrize("query", ["running late", "settings are wrong", "please run it", "reopen it", "checkout"])
+@pytest.mark.parametrize(
+    "query", ["running late", "settings are wrong", "please run it", "reopen it", "checkout"]
+)
 def test_a_command_is_the_whole_first_word(query):
     assert Plan.FULL is plan(query, POLICY)
 
@@ -74,13 +79,22 @@ def test_a_command_about_the_past_or_a_question_recalls_fully(query):
     assert Plan.FULL is plan(query, POLICY)
 
 
-@pytest.mark.parametrize("query", ["check contextual help", "show summaries", "fix the unremembered bug"])
+@pytest.mark.parametrize(
+    "query", ["check contextual help", "show summaries", "fix the unremembered bug"]
+)
 def test_a_part_of_a_word_is_not_about_the_past(query):
     assert Plan.MINIMAL is plan(query, POLICY)
 
 
 @pytest.mark.parametrize(
-    "query", ["What happened?", "the ROOT cause", "chain of\nevents", "check the history", "why this sequence"]
+    "query",
+    [
+        "What happened?",
+        "the ROOT cause",
+        "chain of\nevents",
+        "check the history",
+        "why this sequence",
+    ],
 )
 def test_the_course_of_events_asks_for_the_graph_before_anything_else(query):
     assert Plan.GRAPH_MODE is plan(query, POLICY)

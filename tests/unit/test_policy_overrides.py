@@ -11,13 +11,20 @@ def test_an_override_changes_one_value_and_nothing_else():
 
     assert 12 == policy.recall.fused.k
     assert {"recall.fused.k"} == {
-        path for path, value in policy_values(policy).items() if value != policy_values(Policy())[path]
+        path
+        for path, value in policy_values(policy).items()
+        if value != policy_values(Policy())[path]
     }
 
 
 @pytest.mark.parametrize(
     ("path", "value"),
-    [("recall.fused.k", 0), ("recall.rrf.age_days", 0.5), ("write.refuse_secrets", False), ("recall.cards.facts", 3.0)],
+    [
+        ("recall.fused.k", 0),
+        ("recall.rrf.age_days", 0.5),
+        ("write.refuse_secrets", False),
+        ("recall.cards.facts", 3.0),
+    ],
 )
 def test_values_within_the_bounds_are_taken(path, value):
     assert {} == override_problems({path: value})
@@ -47,9 +54,16 @@ def test_a_bad_override_is_named(path, value):
     assert [path] == list(override_problems({path: value}))
 
 
-@given(st.dictionaries(st.sampled_from(sorted(policy_values(Policy()))), st.integers() | st.floats() | st.booleans()))
+@given(
+    st.dictionaries(
+        st.sampled_from(sorted(policy_values(Policy()))),
+        st.integers() | st.floats() | st.booleans(),
+    )
+)
 def test_what_has_no_problems_can_be_applied(overrides):
-    sound = {path: value for path, value in overrides.items() if path not in override_problems(overrides)}
+    sound = {
+        path: value for path, value in overrides.items() if path not in override_problems(overrides)
+    }
 
     values = policy_values(with_overrides(Policy(), sound))
     assert all(values[path] == value for path, value in sound.items())

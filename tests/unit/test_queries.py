@@ -51,4 +51,6 @@ def test_a_query_about_vectors_is_there_for_both_places():
 def test_no_query_names_only_one_of_the_places():
     named = {name for name, query in QUERIES.items() if "chunk_embedding" in query.text}
 
-    assert {name.removesuffix("_b") for name in named} == {name for name in named if not name.endswith("_b")}
+    assert {name.removesuffix("_b") for name in named} == {
+        name for name in named if not name.endswith("_b")
+    }

@@ -9,7 +9,12 @@ from graphmem.recall.query_text import Facets, Moments, query_text
 
 def text_of(cue, spaces=("acme/user:ada",)):
     return query_text(
-        cue, spaces=spaces, statuses=[Status.ACTIVE], facets=Facets(), moments=Moments(now=1), terms_max=64
+        cue,
+        spaces=spaces,
+        statuses=[Status.ACTIVE],
+        facets=Facets(),
+        moments=Moments(now=1),
+        terms_max=64,
     )
 
 
@@ -36,7 +41,9 @@ def test_no_text_of_a_user_acts_as_syntax_and_every_query_is_of_one_size_class(c
 def test_the_longest_query_of_many_spaces_stays_below_the_limit():
     spaces = [f"acme/user:{number}" for number in range(16)]
 
-    assert len(text_of(" ".join(f"longishword{number}" * 3 for number in range(100)), spaces)) < 10_000
+    assert (
+        len(text_of(" ".join(f"longishword{number}" * 3 for number in range(100)), spaces)) < 10_000
+    )
 
 
 def test_a_word_too_long_for_the_query_does_not_hide_the_others():

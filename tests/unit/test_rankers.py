@@ -28,11 +28,16 @@ def days_ago(days):
 
 
 def blended(*candidates, policy=None):
-    return {entry.candidate.uid: entry for entry in blend(candidates, policy or BlendPolicy(), now=NOW)}
+    return {
+        entry.candidate.uid: entry for entry in blend(candidates, policy or BlendPolicy(), now=NOW)
+    }
 
 
 def cycled(*candidates, query="tea"):
-    return {entry.candidate.uid: entry for entry in lifecycle(candidates, LifecyclePolicy(), now=NOW, query=query)}
+    return {
+        entry.candidate.uid: entry
+        for entry in lifecycle(candidates, LifecyclePolicy(), now=NOW, query=query)
+    }
 
 
 def factor(name, **changes):
@@ -71,7 +76,9 @@ def test_the_first_place_in_both_arms_scores_one():
 
 
 def test_words_weigh_more_than_meaning():
-    by_words, by_meaning = fused([a_candidate("a", vector=1), a_candidate("b", text=1)], FusedPolicy())
+    by_words, by_meaning = fused(
+        [a_candidate("a", vector=1), a_candidate("b", text=1)], FusedPolicy()
+    )
 
     assert "b" == by_words.candidate.uid
     assert pytest.approx(1.5) == by_words.score / by_meaning.score
@@ -80,11 +87,24 @@ def test_words_weigh_more_than_meaning():
 def test_contradiction_and_low_confidence_weigh_lightly():
     plain = fused([a_candidate(text=1)], FusedPolicy())[0].score
 
-    assert pytest.approx(0.95 * plain) == fused([a_candidate(text=1, contested=True)], FusedPolicy())[0].score
-    assert pytest.approx(0.95 * plain) == fused([a_candidate(text=1, confidence=0.5)], FusedPolicy())[0].score
+    assert (
+        pytest.approx(0.95 * plain)
+        == fused([a_candidate(text=1, contested=True)], FusedPolicy())[0].score
+    )
+    assert (
+        pytest.approx(0.95 * plain)
+        == fused([a_candidate(text=1, confidence=0.5)], FusedPolicy())[0].score
+    )
 
 
-@given(st.lists(st.tuples(st.integers(1, 100), st.integers(1, 100)), min_size=1, max_size=20, unique_by=lambda r: r[0]))
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 100), st.integers(1, 100)),
+        min_size=1,
+        max_size=20,
+        unique_by=lambda r: r[0],
+    )
+)
 def test_an_unrelated_candidate_does_not_reorder_the_others(ranks):
     candidates = [a_candidate(f"c{vector:03}", vector=vector, text=text) for vector, text in ranks]
     other = a_candidate("zzz", vector=500)
@@ -98,7 +118,9 @@ def test_an_unrelated_candidate_does_not_reorder_the_others(ranks):
 @given(st.floats(0, 4000), st.floats(0, 4000))
 def test_age_never_raises_a_score(days, more):
     def score(age):
-        return rrf([a_candidate(text=1, updated_at=NOW - timedelta(days=age))], RrfPolicy(), now=NOW)[0].score
+        return rrf(
+            [a_candidate(text=1, updated_at=NOW - timedelta(days=age))], RrfPolicy(), now=NOW
+        )[0].score
 
     assert score(days) >= score(days + more)
 
@@ -133,9 +155,14 @@ def test_blend_names_its_three_factors():
     assert pytest.approx({"similarity": 0.5, "recency": 0.5, "frequency": 1.0}) == entry.factors
 
 
-@pytest.mark.parametrize(("cosine", "similarity"), [(-1, 0), (-0.001, 0), (0, 0), (0.001, 0.001), (1, 1)])
+@pytest.mark.parametrize(
+    ("cosine", "similarity"), [(-1, 0), (-0.001, 0), (0, 0), (0.001, 0.001), (1, 1)]
+)
 def test_similarity_is_the_cosine_but_never_negative(cosine, similarity):
-    assert pytest.approx(similarity) == blended(a_candidate(vector=near(cosine)))["a"].factors["similarity"]
+    assert (
+        pytest.approx(similarity)
+        == blended(a_candidate(vector=near(cosine)))["a"].factors["similarity"]
+    )
 
 
 def test_blend_gives_no_similarity_without_a_vector():
@@ -145,7 +172,9 @@ def test_blend_gives_no_similarity_without_a_vector():
 def test_only_the_first_five_entities_of_a_memory_count():
     crowd = tuple(f"person:p{number}" for number in range(6))
     scored = blended(
-        a_candidate("a", entities=crowd), a_candidate("b", entities=(crowd[4],)), a_candidate("c", entities=(crowd[5],))
+        a_candidate("a", entities=crowd),
+        a_candidate("b", entities=(crowd[4],)),
+        a_candidate("c", entities=(crowd[5],)),
     )
 
     assert pytest.approx({"a": (4 * 1 + 2) / 5 / 2, "b": 1.0, "c": 0.5}) == {
@@ -160,7 +189,9 @@ def test_an_entity_named_twice_in_one_memory_counts_once():
 
 
 def test_the_age_of_a_memory_without_a_time_of_creation_runs_from_its_last_change():
-    assert pytest.approx(0.5) == blended(a_candidate(updated_at=days_ago(14)))["a"].factors["recency"]
+    assert (
+        pytest.approx(0.5) == blended(a_candidate(updated_at=days_ago(14)))["a"].factors["recency"]
+    )
 
 
 def test_a_later_change_does_not_make_a_memory_young():
@@ -176,13 +207,19 @@ def test_no_candidates_have_no_scores():
 
 @given(
     st.lists(
-        st.tuples(st.floats(-1, 1), st.floats(0, 4000), st.lists(st.sampled_from([JOHN, GOOGLE, SARAH]), max_size=7)),
+        st.tuples(
+            st.floats(-1, 1),
+            st.floats(0, 4000),
+            st.lists(st.sampled_from([JOHN, GOOGLE, SARAH]), max_size=7),
+        ),
         max_size=10,
     )
 )
 def test_every_blend_score_and_factor_lies_between_zero_and_one(rows):
     candidates = [
-        a_candidate(f"c{number}", vector=near(cosine), created_at=days_ago(age), entities=tuple(entities))
+        a_candidate(
+            f"c{number}", vector=near(cosine), created_at=days_ago(age), entities=tuple(entities)
+        )
         for number, (cosine, age, entities) in enumerate(rows)
     ]
 
@@ -261,20 +298,33 @@ def test_the_lift_grows_with_the_logarithm_of_the_recalls_below_its_end():
     assert pytest.approx(1 / 3) == scored[0].factors["access"]
 
 
-@pytest.mark.parametrize(("importance", "change"), [(0, -0.1), (39, -0.0025), (40, 0), (41, 0.0025), (100, 0.15)])
+@pytest.mark.parametrize(
+    ("importance", "change"), [(0, -0.1), (39, -0.0025), (40, 0), (41, 0.0025), (100, 0.15)]
+)
 def test_importance_lifts_above_forty_and_lowers_below(importance, change):
     assert pytest.approx(change) == factor("importance", importance=importance)
 
 
 @pytest.mark.parametrize(
     ("ups", "downs", "change"),
-    [(0, 0, 0), (1, 0, 0.05), (3, 0, 0.15), (4, 0, 0.15), (0, 1, -0.1), (0, 3, -0.3), (0, 4, -0.3), (4, 4, -0.15)],
+    [
+        (0, 0, 0),
+        (1, 0, 0.05),
+        (3, 0, 0.15),
+        (4, 0, 0.15),
+        (0, 1, -0.1),
+        (0, 3, -0.3),
+        (0, 4, -0.3),
+        (4, 4, -0.15),
+    ],
 )
 def test_three_answers_each_way_count(ups, downs, change):
     assert pytest.approx(change) == factor("feedback", feedback_up=ups, feedback_down=downs)
 
 
-@pytest.mark.parametrize(("hits", "change"), [(0, 0), (1, -0.05), (4, -0.2), (5, -0.25), (6, -0.25), (100, -0.25)])
+@pytest.mark.parametrize(
+    ("hits", "change"), [(0, 0), (1, -0.05), (4, -0.2), (5, -0.25), (6, -0.25), (100, -0.25)]
+)
 def test_wrong_answers_cost_a_quarter_at_most(hits, change):
     assert pytest.approx(change) == factor("negative", negative_hits=hits)
 
@@ -295,7 +345,9 @@ def test_ten_wrong_answers_count_where_the_policy_allows_more_than_a_quarter(hit
 
 def test_a_memory_with_the_intent_of_the_cue_comes_first():
     scored = cycled(
-        a_candidate("a", content="Ada likes tea."), a_candidate("b", content="We ship on Friday."), query="deploy it"
+        a_candidate("a", content="Ada likes tea."),
+        a_candidate("b", content="We ship on Friday."),
+        query="deploy it",
     )
 
     assert ["b", "a"] == list(scored)
@@ -311,7 +363,9 @@ def test_a_lifecycle_score_is_the_sum_of_its_factors_and_the_order_is_total(rows
     scored = list(cycled(*candidates).values())
 
     for entry in scored:
-        added = sum(value for name, value in entry.factors.items() if name not in {"similarity", "recency"})
+        added = sum(
+            value for name, value in entry.factors.items() if name not in {"similarity", "recency"}
+        )
         base = 0.8 * entry.factors["similarity"] + 0.2 * entry.factors["recency"]
         assert pytest.approx(base + added) == entry.score
     assert scored == list(cycled(*reversed(candidates)).values())

@@ -8,7 +8,10 @@ SCHEDULE = schedule(30)
 
 
 def test_every_job_has_a_time_and_a_grace_of_minutes():
-    next_times = {job.name: job.trigger.get_next_fire_time(None, NOW + timedelta(seconds=1)) - NOW for job in SCHEDULE}
+    next_times = {
+        job.name: job.trigger.get_next_fire_time(None, NOW + timedelta(seconds=1)) - NOW
+        for job in SCHEDULE
+    }
 
     assert {  # it is 9:30
         "ingest": timedelta(seconds=30),

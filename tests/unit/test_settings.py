@@ -21,7 +21,9 @@ def test_the_environment_stands_over_the_file(tmp_path):
     file = tmp_path / "graphmem.toml"
     file.write_text('[server]\nport = 1111\nhost = "::1"\n[neo4j]\nuri = "neo4j://db:7687"\n')
 
-    settings = load_settings({"GRAPHMEM_CONFIG": str(file), "GRAPHMEM_PORT": "2222", "GRAPHMEM__NEO4J__HEAP": "2g"})
+    settings = load_settings(
+        {"GRAPHMEM_CONFIG": str(file), "GRAPHMEM_PORT": "2222", "GRAPHMEM__NEO4J__HEAP": "2g"}
+    )
 
     assert (2222, "::1", "neo4j://db:7687", "2g") == (
         settings.server.port,
@@ -46,7 +48,15 @@ def test_every_unknown_or_unfit_key_is_named_at_once(tmp_path):
     with pytest.raises(SettingsError) as caught:
         load_settings(environment)
 
-    for place in ("server.prt", "nonsense", "GRAPHMEM_FOO", "server.port", "neo4j.uri", "embedder.name", "llm.name"):
+    for place in (
+        "server.prt",
+        "nonsense",
+        "GRAPHMEM_FOO",
+        "server.port",
+        "neo4j.uri",
+        "embedder.name",
+        "llm.name",
+    ):
         assert place in caught.value.message
 
 
@@ -61,7 +71,9 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path, text):
 
 
 def test_secrets_do_not_show_in_the_settings():
-    settings = load_settings({"GRAPHMEM_NEO4J_PASSWORD": "hunter2", "GRAPHMEM_API_KEY": "gm_" + "s" * 40})
+    settings = load_settings(
+        {"GRAPHMEM_NEO4J_PASSWORD": "hunter2", "GRAPHMEM_API_KEY": "gm_" + "s" * 40}
+    )
 
     assert "hunter2" not in repr(settings)
     assert "sss" not in repr(settings)

@@ -4,7 +4,9 @@ from graphmem.model.caller import Caller, Role
 from graphmem.model.space import parse_space, space_from_key
 
 
-@pytest.mark.parametrize("name", ["user:ada", "user:ada/coach", "session:s-12", "system:system", "user:" + "x" * 128])
+@pytest.mark.parametrize(
+    "name", ["user:ada", "user:ada/coach", "session:s-12", "system:system", "user:" + "x" * 128]
+)
 def test_a_valid_name_is_read_and_written_back(name):
     space = parse_space(name, tenant="acme")
 

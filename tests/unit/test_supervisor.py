@@ -37,4 +37,6 @@ def test_it_says_the_address_and_user_of_another_neo4j_but_no_secret(tmp_path):
 
 @pytest.mark.parametrize(("auth", "warnings"), [("true", 0), ("false", 1)])
 def test_it_warns_only_where_authentication_is_off(tmp_path, auth, warnings):
-    assert warnings == sum(line.startswith("WARNING") for line in said(tmp_path, GRAPHMEM__SERVER__AUTH=auth))
+    assert warnings == sum(
+        line.startswith("WARNING") for line in said(tmp_path, GRAPHMEM__SERVER__AUTH=auth)
+    )

@@ -17,7 +17,9 @@ from graphmem.model.tokens import (
 
 
 def test_a_memory_carries_its_wall_and_its_filter_values():
-    memory = a_memory(tags=("x",), entities=(EntityRef(key="person:ada"),), source=Source(conversation_id="c"))
+    memory = a_memory(
+        tags=("x",), entities=(EntityRef(key="person:ada"),), source=Source(conversation_id="c")
+    )
 
     expected = {
         wall_token(ADA.key, Status.ACTIVE, bounded=False),
@@ -60,6 +62,11 @@ def test_a_memory_bounded_in_time_carries_all_its_bounds(name):
     tokens = memory_tokens(memory).split()
 
     assert wall_token(ADA.key, Status.ACTIVE, bounded=True) in tokens
-    given = {"expires_at": NEVER_MS, "valid_from": ALWAYS_MS, "valid_until": NEVER_MS, name: epoch_ms(NOW)}
+    given = {
+        "expires_at": NEVER_MS,
+        "valid_from": ALWAYS_MS,
+        "valid_until": NEVER_MS,
+        name: epoch_ms(NOW),
+    }
     bounds = zip(Bound, given.values(), strict=True)
     assert {time_token(bound, moment) for bound, moment in bounds} <= set(tokens)

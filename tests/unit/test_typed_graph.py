@@ -36,10 +36,18 @@ EDGE_TYPES = {
 
 
 def from_file(**changes):
-    memory = {"memoryId": "m", "type": "Fact", "importance": 50, "content": "Tea.", "summary": "Tea"}
+    memory = {
+        "memoryId": "m",
+        "type": "Fact",
+        "importance": 50,
+        "content": "Tea.",
+        "summary": "Tea",
+    }
     values = {"memories": [memory | {"confidence": 0.5, "status": "active"} | changes]}
     content = json.dumps(values).encode()
-    return extract(SourceFile(dropped_at="/in/a.json", path="/in/processed/a.json", content=content), MAIN).memories[0]
+    return extract(
+        SourceFile(dropped_at="/in/a.json", path="/in/processed/a.json", content=content), MAIN
+    ).memories[0]
 
 
 def body(**changes):
@@ -95,12 +103,18 @@ def test_importance_confidence_bounds_validation(field, value, failure):
     assert failure is None if not found else failure in found[field][0]
 
 
-@pytest.mark.parametrize(("weight", "is_fit"), [(-0.01, False), (0.0, True), (1.0, True), (1.01, False)])
+@pytest.mark.parametrize(
+    ("weight", "is_fit"), [(-0.01, False), (0.0, True), (1.0, True), (1.01, False)]
+)
 def test_edge_weight_bounds_validation(weight, is_fit):
-    request = EdgeRequest(space=MAIN, from_uid="a", to_uid="b", type=EdgeType.RELATED_TO, weight=weight)
+    request = EdgeRequest(
+        space=MAIN, from_uid="a", to_uid="b", type=EdgeType.RELATED_TO, weight=weight
+    )
 
     assert is_fit is not any(
-        "EdgeWeightOutOfRange" in text for texts in edge_problems(request).values() for text in texts
+        "EdgeWeightOutOfRange" in text
+        for texts in edge_problems(request).values()
+        for text in texts
     )
 
 
@@ -142,7 +156,9 @@ def test_provenance_source_path_validation_and_canonicalization(tmp_path):
     assert not may_cite(outside)
     assert not may_cite(workspace.processed / "link.txt")
     assert not may_cite(workspace.processed / "ring.txt")
-    assert not may_cite(workspace.processed / ".." / ".." / ".." / ".." / ".." / ".." / "outside.txt")
+    assert not may_cite(
+        workspace.processed / ".." / ".." / ".." / ".." / ".." / ".." / "outside.txt"
+    )
     assert not may_cite(f"{workspace.root}-2/in.txt")
     other = Space(tenant="main", kind=SpaceKind.ORCHESTRATOR, owner="other")
     elsewhere = Space(tenant="acme", kind=SpaceKind.ORCHESTRATOR, owner="main")
@@ -150,7 +166,9 @@ def test_provenance_source_path_validation_and_canonicalization(tmp_path):
     assert not may_cite(workspace.processed / "in.txt", elsewhere)
 
 
-@pytest.mark.parametrize("owner", ["main", "..", ".", ".hidden", "a\\b", "%2E", "Ä-1", "a" * 128, "a\u0301"])
+@pytest.mark.parametrize(
+    "owner", ["main", "..", ".", ".hidden", "a\\b", "%2E", "Ä-1", "a" * 128, "a\u0301"]
+)
 def test_every_orchestrator_has_a_folder_of_its_own_below_the_data_folder(tmp_path, owner):
     space = Space(tenant="main", kind=SpaceKind.ORCHESTRATOR, owner=owner)
     workspaces = Workspaces(tmp_path)
@@ -168,7 +186,9 @@ def test_deterministic_rrf_merge_behavior():
 
     scored = rrf(candidates, RrfPolicy(k=60), now=NOW)
 
-    assert ["both", "near", "words"] == [entry.candidate.uid for entry in scored]  # of equal ones, the smaller id first
+    assert ["both", "near", "words"] == [
+        entry.candidate.uid for entry in scored
+    ]  # of equal ones, the smaller id first
     assert round(2 / 62 * 1.5, 6) == round(scored[0].score, 6)
     assert [entry.score for entry in scored] == [
         entry.score for entry in rrf(candidates[::-1], RrfPolicy(k=60), now=NOW)
@@ -213,14 +233,22 @@ def test_deterministic_bulletin_truncation_prioritization():
     assert (174, ("goal", "todo", "decision")) == (len(bulletin.rendered), bulletin.citations)
     assert bulletin.rendered.startswith("knowledge_summary:\n-\nactive_goals:\n- Ship it. [goal]\n")
     assert bulletin == build_bulletin(items, limit_chars=180)
-    assert (124, "") == (len(build_bulletin(()).rendered), build_bulletin(items, limit_chars=8).rendered)
+    assert (124, "") == (
+        len(build_bulletin(()).rendered),
+        build_bulletin(items, limit_chars=8).rendered,
+    )
 
 
 @pytest.mark.parametrize(("most", "cited"), [(32, 32), (33, 33), (None, 40)])
 def test_a_prompt_cites_at_most_so_many(most, cited):
     explanation = Explanation(vector=None, text=None, graph=None, factors={})
     items = [
-        RecallItem(memory=a_memory(uid=f"m{n}", summary="Tea."), score=1.0, contradicted=False, explanation=explanation)
+        RecallItem(
+            memory=a_memory(uid=f"m{n}", summary="Tea."),
+            score=1.0,
+            contradicted=False,
+            explanation=explanation,
+        )
         for n in range(40)
     ]
 

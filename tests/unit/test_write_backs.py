@@ -2,7 +2,13 @@
 
 import pytest
 
-from graphmem.intake.write_backs import diagnostics, output_type, output_uid, transcript, workflow_output
+from graphmem.intake.write_backs import (
+    diagnostics,
+    output_type,
+    output_uid,
+    transcript,
+    workflow_output,
+)
 from graphmem.model.memory import MemoryType
 from graphmem.model.source import CapturedBy, SourceType
 
@@ -10,13 +16,19 @@ SPACE = "orchestrator:main"
 
 
 def outputs(attempt=1, **values):
-    return workflow_output(SPACE, workflow_run_id="run-1", step_id="step-1", attempt=attempt, outputs=values)
+    return workflow_output(
+        SPACE, workflow_run_id="run-1", step_id="step-1", attempt=attempt, outputs=values
+    )
 
 
 def test_a_message_becomes_an_observation_of_its_conversation():
     request = transcript(SPACE, message_id="m-1", conversation_id="c-1", content="Hello there.")
 
-    assert (MemoryType.OBSERVATION, 45, 0.7) == (request.type, request.importance, request.confidence)
+    assert (MemoryType.OBSERVATION, 45, 0.7) == (
+        request.type,
+        request.importance,
+        request.confidence,
+    )
     source = request.source
     assert (SourceType.CHANNEL_TRANSCRIPT, CapturedBy.USER, "c-1", "channel_transcript:m-1") == (
         source.type,
@@ -63,4 +75,8 @@ def test_the_summary_is_the_first_120_characters():
     request = diagnostics(SPACE, finding_id="f-1", content="word " * 100)
 
     assert ("word " * 24)[:120] == request.summary
-    assert (70, 0.8, "diagnostics:f-1") == (request.importance, request.confidence, request.source.key)
+    assert (70, 0.8, "diagnostics:f-1") == (
+        request.importance,
+        request.confidence,
+        request.source.key,
+    )

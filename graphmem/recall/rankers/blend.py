@@ -12,16 +12,18 @@ from graphmem.recall.candidates import Candidate, Scored, in_total_order
 def blend(candidates: Iterable[Candidate], policy: BlendPolicy, *, now: datetime) -> list[Scored]:
     """Score candidates from 0 to 1 and order them.
 
-    The score is 0.4 similarity + 0.3 recency + 0.3 frequency, each from 0 to 1: similarity is the cosine,
-    recency halves every 14 days since the memory was created, and frequency compares the entities of the
-    memory with the one that most of these candidates mention.
+    The score is 0.4 similarity + 0.3 recency + 0.3 frequency, each from 0 to 1: similarity is the
+    cosine, recency halves every 14 days since the memory was created, and frequency compares the
+    entities of the memory with the one that most of these candidates mention.
     """
     pool = list(candidates)
     counts = Counter(key for candidate in pool for key in _refs(candidate, policy))
     return in_total_order([_score(candidate, policy, counts, now) for candidate in pool])
 
 
-def _score(candidate: Candidate, policy: BlendPolicy, counts: Counter[str], now: datetime) -> Scored:
+def _score(
+    candidate: Candidate, policy: BlendPolicy, counts: Counter[str], now: datetime
+) -> Scored:
     factors = {
         "similarity": candidate.cosine,
         "recency": 0.5 ** (candidate.age_days(now) / policy.half_life_days),

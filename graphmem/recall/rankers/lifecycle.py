@@ -9,13 +9,15 @@ from graphmem.recall.candidates import Candidate, Scored, in_total_order
 from graphmem.recall.intent import Intent, intent_match, intent_of
 
 
-def lifecycle(candidates: Iterable[Candidate], policy: LifecyclePolicy, *, now: datetime, query: str) -> list[Scored]:
+def lifecycle(
+    candidates: Iterable[Candidate], policy: LifecyclePolicy, *, now: datetime, query: str
+) -> list[Scored]:
     """Score candidates and order them.
 
-    The score is 0.8 similarity + 0.2 recency, both from 0 to 1, plus what the other factors add to it; it can
-    fall below 0. Similarity is the better of the cosine and the text score. Text scores are BM25, which has
-    no upper end, so a text score counts as its part of the best one among these candidates. Recency halves
-    every 7 days since the memory was created.
+    The score is 0.8 similarity + 0.2 recency, both from 0 to 1, plus what the other factors add to
+    it; it can fall below 0. Similarity is the better of the cosine and the text score. Text scores
+    are BM25, which has no upper end, so a text score counts as its part of the best one among these
+    candidates. Recency halves every 7 days since the memory was created.
     """
     pool = list(candidates)
     best_text = max((candidate.text.score for candidate in pool if candidate.text), default=0.0)
@@ -23,7 +25,9 @@ def lifecycle(candidates: Iterable[Candidate], policy: LifecyclePolicy, *, now: 
     return in_total_order([_score(candidate, policy, now, best_text, wanted) for candidate in pool])
 
 
-def _score(candidate: Candidate, policy: LifecyclePolicy, now: datetime, best_text: float, wanted: Intent) -> Scored:
+def _score(
+    candidate: Candidate, policy: LifecyclePolicy, now: datetime, best_text: float, wanted: Intent
+) -> Scored:
     by_text = candidate.text.score / best_text if candidate.text and best_text > 0 else 0.0
     blended = {
         "similarity": max(candidate.cosine, by_text),
@@ -31,12 +35,15 @@ def _score(candidate: Candidate, policy: LifecyclePolicy, now: datetime, best_te
     }
     added = {
         "access": min(log10(candidate.recall_count + 1) / policy.access_divisor, policy.access_max),
-        "importance": (candidate.importance / 100 - policy.importance_neutral) * policy.importance_weight,
+        "importance": (candidate.importance / 100 - policy.importance_neutral)
+        * policy.importance_weight,
         "feedback": _feedback(candidate, policy),
         "negative": _negative(candidate, policy),
         "intent": policy.intent_weight * intent_match(wanted, intent_of(candidate.content), policy),
     }
-    base = (1 - policy.recency_weight) * blended["similarity"] + policy.recency_weight * blended["recency"]
+    base = (1 - policy.recency_weight) * blended["similarity"] + policy.recency_weight * blended[
+        "recency"
+    ]
     return Scored(candidate=candidate, score=base + sum(added.values()), factors=blended | added)
 
 
