@@ -11,6 +11,7 @@ from api.parsing import JsonBlueprint
 from api.schemas.common import RequestSchema, Text
 from api.service import service
 from graphmem.errors import NotFound
+from graphmem.intake.room import Intake
 from graphmem.model.bulletin import Snapshot
 from graphmem.model.caller import Role
 from graphmem.recall.bulletin import LIMIT_CHARS
@@ -67,12 +68,16 @@ def make(values: dict[str, Any]) -> Response:
 
     When its recall fails, the newest bulletin or an empty one is the answer.
     """
-    made = service().bulletin_maker.make(
-        orchestrator_space(values["space"]),
-        message_id=values["message_id"],
-        query=values["query"],
-        caller=g.caller,
-        limit_chars=values["limit_chars"],
+    made = (
+        service()
+        .of(Intake)
+        .bulletin_maker.make(
+            orchestrator_space(values["space"]),
+            message_id=values["message_id"],
+            query=values["query"],
+            caller=g.caller,
+            limit_chars=values["limit_chars"],
+        )
     )
     return jsonify(bulletin_view(made))
 
@@ -83,8 +88,10 @@ def make(values: dict[str, Any]) -> Response:
 @blueprint.response(200, BulletinAnswer)
 def kept(query: dict[str, Any], message_id: str) -> Response:
     """The bulletin that was made for a message, without memories that were retracted since."""
-    found = service().bulletin_maker.kept(
-        orchestrator_space(query["space"]), message_id, caller=g.caller
+    found = (
+        service()
+        .of(Intake)
+        .bulletin_maker.kept(orchestrator_space(query["space"]), message_id, caller=g.caller)
     )
     if found is None:
         raise NotFound

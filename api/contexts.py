@@ -14,6 +14,7 @@ from api.schemas.common import RequestSchema, Text
 from api.schemas.recall import Citation, citation_view
 from api.service import service
 from graphmem.intake.context import Context, Purpose
+from graphmem.intake.room import Intake
 from graphmem.model.caller import Role
 from graphmem.model.policy import WritePolicy
 from graphmem.recall.bulletin import EVIDENCE_MAX, LIMIT_CHARS
@@ -98,7 +99,7 @@ def make(values: dict[str, Any]) -> Response:
     is away leaves the context empty, never fails.
     """
     space = orchestrator_space(values.pop("space"))
-    return jsonify(_view(service().contexts.make(space, caller=g.caller, **values)))
+    return jsonify(_view(service().of(Intake).contexts.make(space, caller=g.caller, **values)))
 
 
 def _view(context: Context) -> dict[str, Any]:

@@ -23,6 +23,8 @@ from api.schemas.memories import (
 )
 from api.service import service
 from graphmem.errors import InvalidInput
+from graphmem.gateway.folding import Unfold
+from graphmem.gateway.status import ChangeStatus
 from graphmem.model.caller import Role
 from graphmem.model.memory import Memory, Status
 from graphmem.model.writing import WriteResult
@@ -49,7 +51,7 @@ def revise(query: dict[str, Any], values: dict[str, Any], uid: str) -> Response:
     """Change the named fields of a memory; its earlier version stays in the history."""
     memory = found_memory(uid, query["space"])
     request = correction_request(memory, values)
-    result, trace_id = service().gateway.correct(
+    result, trace_id = service().writing.correct(
         request, caller=g.caller, expected_version=expected_version(memory)
     )
     return _changed(result, trace_id)
@@ -99,14 +101,19 @@ def restore(query: dict[str, Any], values: dict[str, Any], uid: str) -> Response
 def unfold(query: dict[str, Any], uid: str) -> Response:
     """Take apart what the curator folded: its members are active again, the folded memory is archived."""
     memory = found_memory(uid, query["space"])
-    result, restored, trace_id = service().gateway.unfold(
-        memory, caller=g.caller, expected_version=expected_version(memory)
+    done = service().gateway.execute(
+        Unfold(
+            folded=memory,
+            members=service().histories.folded_from(memory),
+            expected_version=expected_version(memory),
+        ),
+        g.caller,
     )
-    view = memory_view(_stored(result))
-    return tagged(
-        jsonify(outcome=result.outcome.value, memory=view, restored=restored, trace_id=trace_id),
-        _stored(result),
-    )
+    result = done.answer.result
+    memory = _stored(result)
+    answer = {"outcome": result.outcome.value, "memory": memory_view(memory)}
+    restored = list(done.answer.restored)
+    return tagged(jsonify(answer | {"restored": restored, "trace_id": done.trace_id}), memory)
 
 
 @blueprint.route("/<uid>/history", methods=["GET"])
@@ -146,10 +153,16 @@ def neighbours(query: dict[str, Any], uid: str) -> Response:
 
 
 def _with_status(memory: Memory, status: Status, reason: str | None) -> Response:
-    result, trace_id = service().gateway.change_status(
-        memory, status, reason, caller=g.caller, expected_version=expected_version(memory)
+    is_superseded = status is Status.ACTIVE and memory.status is Status.SUPERSEDED
+    change = ChangeStatus(
+        memory=memory,
+        status=status,
+        reason=reason,
+        expected_version=expected_version(memory),
+        before=service().histories.last_active(memory) if is_superseded else None,
     )
-    return _changed(result, trace_id)
+    done = service().gateway.execute(change, g.caller)
+    return _changed(done.answer, done.trace_id)
 
 
 def _changed(result: WriteResult, trace_id: str) -> Response:

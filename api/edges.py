@@ -15,7 +15,7 @@ from api.schemas.edges import EdgeBody, EdgeList, EdgeListQuery, EdgeOutcome, ed
 from api.schemas.memories import SpaceQuery
 from api.service import service
 from graphmem.errors import InvalidInput
-from graphmem.gateway.edges import EdgeRequest
+from graphmem.gateway.edges import DrawEdge, EdgeRequest, RemoveEdge
 from graphmem.model.caller import Role
 from graphmem.recall.spaces import readable_spaces
 from graphmem.store.edges import EdgePlace
@@ -60,9 +60,11 @@ class EdgesView(MethodView):
         UPDATES supersedes its end.
         """
         (space,) = named_spaces(values.pop("space"))
-        drawn = service().gateway.draw_edge(EdgeRequest(space=space, **values), caller=g.caller)
+        operation = DrawEdge(request=EdgeRequest(space=space, **values))
+        done = service().gateway.execute(operation, g.caller)
+        drawn = done.answer
         outcome = "created" if drawn.is_new else "revised"
-        response = jsonify(outcome=outcome, edge=edge_view(drawn.edge), trace_id=drawn.trace_id)
+        response = jsonify(outcome=outcome, edge=edge_view(drawn.edge), trace_id=done.trace_id)
         response.status_code = HTTPStatus.CREATED if drawn.is_new else HTTPStatus.OK
         return response
 
@@ -80,8 +82,8 @@ class EdgeView(MethodView):
         What it superseded stays superseded until it is restored.
         """
         space, edge = found_edge(uid, query["space"])
-        trace_id = service().gateway.remove_edge(space, edge, caller=g.caller)
-        return Response(status=HTTPStatus.NO_CONTENT, headers={"X-Trace-ID": trace_id})
+        done = service().gateway.execute(RemoveEdge(space=space, edge=edge), g.caller)
+        return Response(status=HTTPStatus.NO_CONTENT, headers={"X-Trace-ID": done.trace_id})
 
 
 def _place(cursor: str) -> EdgePlace:

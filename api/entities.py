@@ -34,6 +34,7 @@ from graphmem.model.caller import Role
 from graphmem.model.entity import EntityType, entity_key, slug
 from graphmem.recall.spaces import readable_spaces
 from graphmem.store.entities import ChangePlace, EntityPlace
+from graphmem.store.upkeep import Upkeep
 
 blueprint = JsonBlueprint(
     "entities", __name__, url_prefix="/v1/entities", description="Who and what is mentioned"
@@ -79,7 +80,7 @@ def one(query: dict[str, Any], key: str) -> Response:
     found = service().recall.known_of(_key(key), spaces, limit=1, as_of=None, known_at=None)
     if found is None:
         raise NotFound
-    return jsonify(entity_answer(found, service().upkeep.summaries(spaces, found.entity.key)))
+    return jsonify(entity_answer(found, service().of(Upkeep).summaries(spaces, found.entity.key)))
 
 
 @blueprint.route("/<key>/card", methods=["GET"])

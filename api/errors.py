@@ -14,7 +14,7 @@ from werkzeug.exceptions import HTTPException
 
 from api.schemas.common import ErrorSchema
 from graphmem import errors
-from graphmem.gateway.gateway import RolledBack
+from graphmem.gateway.writing import RolledBack
 
 log = logging.getLogger(__name__)
 

@@ -12,7 +12,6 @@ from api.service import gate, service
 from graphmem import __version__
 from graphmem.errors import Forbidden, GraphmemError, StoreUnavailable
 from graphmem.model.caller import Role
-from graphmem.store.migrations import check_schema, schema_state
 
 blueprint = JsonBlueprint("health", __name__, description="Whether the service works")
 
@@ -58,7 +57,7 @@ def ready() -> Response:
     try:
         if problem := service().connection.problem():
             raise problem
-        check_schema(schema_state(service().connection), service().embedder)
+        service().check_schema()
         if not service().keys.exist():
             checks["keys"] = "There is no API key yet."
         gate().check()

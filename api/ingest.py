@@ -11,6 +11,7 @@ from api.parsing import JsonBlueprint
 from api.schemas.common import RequestSchema, Text
 from api.service import service
 from graphmem.intake.manifests import Manifest
+from graphmem.intake.room import Intake
 from graphmem.model.caller import Role
 
 blueprint = JsonBlueprint(
@@ -78,7 +79,9 @@ def upload(values: dict[str, Any]) -> Response:
     space = orchestrator_space(values["space"])
     return jsonify(
         _view(
-            service().ingest.upload(space, values["filename"], values["content"], caller=g.caller)
+            service()
+            .of(Intake)
+            .ingest.upload(space, values["filename"], values["content"], caller=g.caller)
         )
     )
 
@@ -92,7 +95,7 @@ def scan(values: dict[str, Any]) -> Response:
 
     The ingest job does so every 30 seconds.
     """
-    done = service().ingest.scan(orchestrator_space(values["space"]), caller=g.caller)
+    done = service().of(Intake).ingest.scan(orchestrator_space(values["space"]), caller=g.caller)
     return jsonify(
         processed=done.count("processed"),
         duplicate=done.count("duplicate"),

@@ -142,7 +142,7 @@ class MemoryView(MethodView):
 
 
 def _write(requests: list[WriteRequest | GraphmemError], *, atomic: bool = False) -> WriteReport:
-    report = service().gateway.write(
+    report = service().writing.write(
         requests, caller=g.caller, atomic=atomic, idempotency=_idempotency_key()
     )
     for result in report.results:

@@ -10,7 +10,8 @@ from gunicorn.app.base import BaseApplication
 
 from api.app import create_app
 from api.gate import Gate
-from graphmem.bootstrap import Graphmem, build, connection_of, embedder_of, wait_until_prepared
+from graphmem.bootstrap import Graphmem, build, embedder_of, wait_until_prepared
+from graphmem.database import connection_of
 from graphmem.errors import GraphmemError, ModelUnavailable, StoreUnavailable
 from graphmem.ports import Embedder
 from graphmem.settings import Settings
@@ -83,7 +84,7 @@ def open_when_ready(graphmem: Graphmem, gate: Gate) -> None:
     """
     while True:
         try:
-            wait_until_prepared(graphmem.connection, graphmem.embedder, when_away=gate.close)
+            wait_until_prepared(graphmem, when_away=gate.close)
             break
         except GraphmemError as reason:
             log.error("the API takes no calls: %s", reason.message)  # noqa: TRY400 - one sentence says it
@@ -101,6 +102,6 @@ def open_when_ready(graphmem: Graphmem, gate: Gate) -> None:
 def warm_up(graphmem: Graphmem) -> None:
     """Let Neo4j plan the recall queries before the first caller asks; harmless when it is away."""
     try:
-        graphmem.recall.warm_up()
+        graphmem.warm_up()
     except GraphmemError as reason:
         log.warning("no warm-up: %s", reason.message)

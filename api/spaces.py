@@ -19,6 +19,7 @@ from graphmem.model.policy_layers import DEFAULT
 from graphmem.model.policy_overrides import override_problems, policy_values
 from graphmem.model.space import Space, SpaceKind
 from graphmem.store.spaces import SpaceCounts
+from graphmem.store.upkeep import Upkeep
 
 blueprint = JsonBlueprint("spaces", __name__, url_prefix="/v1/spaces", description="The walls")
 
@@ -180,7 +181,7 @@ def policy_of(name: str) -> Response:
 def topics(query: dict[str, Any], name: str) -> Response:
     """The words that stand out in a space (TF-IDF), best first; the consolidate job makes them."""
     (space,) = named_spaces(name)
-    found = service().upkeep.topics(space.key, limit=query["limit"])
+    found = service().of(Upkeep).topics(space.key, limit=query["limit"])
     items = [
         {"topic": row.topic, "score": row.score, "memories": row.memories, "uids": list(row.uids)}
         for row in found

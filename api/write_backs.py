@@ -117,7 +117,7 @@ def write_outputs(values: dict[str, Any]) -> Response:
     }
     trace_id = None
     if made:
-        report = service().gateway.write(
+        report = service().writing.write(
             [request for _, request in made], caller=g.caller, atomic=True
         )
         for (name, _), result in zip(made, _accepted(report), strict=True):
@@ -163,7 +163,7 @@ def _related(path: str) -> str:
 def _written(request: WriteRequest | None, edges: Sequence[EdgeRequest] = ()) -> Response:
     if request is None:
         return jsonify(outcome=_NOTHING, memory=None, trace_id=None)
-    report = service().gateway.write([request], edges=edges, caller=g.caller)
+    report = service().writing.write([request], edges=edges, caller=g.caller)
     (result,) = _accepted(report)
     view = memory_view(result.memory) if result.memory else None
     return jsonify(outcome=result.outcome.value, memory=view, trace_id=report.trace_id)

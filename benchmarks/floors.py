@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from unittest import mock
 
 from benchmarks.service import Service
-from graphmem.bootstrap import Graphmem, build, connect
+from graphmem.bootstrap import Graphmem, build
+from graphmem.database import connect
 from graphmem.model.caller import Caller, Role
 from graphmem.model.space import FIRST_TENANT
 from graphmem.recall.request import RecallRequest

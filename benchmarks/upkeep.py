@@ -21,7 +21,7 @@ from benchmarks.loading import BATCH, add_batch, batches, item
 from benchmarks.metrics import percentile
 from benchmarks.service import Service, running_service
 from benchmarks.tables import show_table
-from graphmem.bootstrap import connect
+from graphmem.database import connect
 from graphmem.settings import load_settings
 from graphmem.store.job_runs import JobRuns
 

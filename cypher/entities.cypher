@@ -115,13 +115,20 @@ WHERE m.space STARTS WITH $space_prefix AND EXISTS { (m)-[:MENTIONS]->(:Entity {
 RETURN count(m) AS shared;
 
 // name: create
-// Create the entity that a split leads to, where it is not there.
-// parameters: properties, space_key
-MERGE (e:Entity {key: $space_key})
-  ON CREATE SET e += $properties, e.is_new = true
-WITH e, coalesce(e.is_new, false) AS is_new
-REMOVE e.is_new
-RETURN is_new;
+// Create the entity that a split leads to.
+// parameters: properties
+CREATE (e:Entity)
+SET e = $properties;
+
+// name: lock_mentioning
+// Take the locks of the memories that mention an entity, in order: of all of them, or of those of the given keys.
+// parameters: every, key, space_keys, space_prefix
+MATCH (m:Memory)-[:MENTIONS]->(:Entity {key: $key})
+WHERE m.space STARTS WITH $space_prefix AND ($every OR m.key IN $space_keys)
+WITH m ORDER BY m.key
+SET m.locked = true
+REMOVE m.locked
+RETURN count(m) AS memories, collect(m.uid)[0..10] AS sample;
 
 // name: move_mentions
 // Let memories mention one entity instead of another: all of them, or those of the given keys. What they mentioned
@@ -148,7 +155,7 @@ FOREACH (_ IN CASE WHEN both THEN [] ELSE [1] END |
     x.begins = coalesce(m.valid_from.epochMillis, -62135596800000),
     x.ends = coalesce(m.valid_until.epochMillis, 4102444800000)
 )
-RETURN count(m) AS moved, collect(m.uid)[0..10] AS sample;
+RETURN count(m) AS moved;
 
 // name: merge_into
 // An entity now stands for another one too, and is also known by its names.

@@ -45,8 +45,8 @@ RETURN k.key AS key
 ORDER BY key
 LIMIT $limit;
 
-// name: remove_empty_claims
-// Remove claim keys that point to no memory; locked first, because a write may be about to use one.
+// name: lock_empty_claims
+// Take the locks of claim keys that point to no memory, and return those that still do: a write may be about to use one.
 // parameters: limit, space
 MATCH (k:ClaimKey)
 WHERE ($space = '' OR k.space = $space) AND NOT EXISTS { (k)-[:CLAIMS]->(:Memory) }
@@ -54,24 +54,29 @@ WITH k ORDER BY k.key LIMIT $limit
 SET k.locked = true
 WITH k
 WHERE NOT EXISTS { (k)-[:CLAIMS]->(:Memory) }
-DETACH DELETE k
-RETURN count(*) AS removed;
+RETURN k.key AS key
+ORDER BY key;
+
+// name: remove_claims
+// Remove claim keys.
+// parameters: claims
+UNWIND $claims AS claim
+MATCH (k:ClaimKey {key: claim})
+DETACH DELETE k;
 
 // name: crossing_edges
 // Typed edges between memories of two spaces: only somebody at the database can have drawn them.
 // parameters: limit, space
 MATCH (a:Memory)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF|FOLDED_FROM|PROMOTED_FROM|SUMMARY_OF|NEXT]->(b:Memory)
 WHERE a.space <> b.space AND ($space = '' OR a.space = $space)
-RETURN a.key AS key
-ORDER BY key, type(e), b.key
+RETURN a.key AS key, a.space AS space, a.uid AS uid, type(e) AS type, elementId(e) AS id
+ORDER BY key, type, b.key
 LIMIT $limit;
 
-// name: remove_crossing_edges
-// Remove typed edges between memories of two spaces.
-// parameters: limit, space
-MATCH (a:Memory)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF|FOLDED_FROM|PROMOTED_FROM|SUMMARY_OF|NEXT]->(b:Memory)
-WHERE a.space <> b.space AND ($space = '' OR a.space = $space)
-WITH e, a.space AS space, a.uid AS uid, type(e) AS type
-ORDER BY a.key, type, b.key LIMIT $limit
-DELETE e
-RETURN space, uid, type;
+// name: remove_edges
+// Remove edges between memories of two spaces; each row names the space that its edge starts in.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (a:Memory)-[e]->(b:Memory)
+WHERE elementId(e) = row.id AND a.space = row.space AND b.space <> a.space
+DELETE e;

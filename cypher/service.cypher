@@ -4,16 +4,23 @@
 RETURN 1 AS answer;
 
 // name: schema
-// What the database was prepared for.
+// What the database was prepared for, by the core and by each room.
 // parameters:
-MATCH (s:Schema {name: 'graphmem'})
-RETURN s.version AS version, s.embedder AS embedder, s.dimensions AS dimensions;
+MATCH (s:Schema)
+RETURN s.name AS name, s.version AS version, s.embedder AS embedder, s.dimensions AS dimensions
+ORDER BY name;
 
 // name: save_schema
 // Record the last migration and the embedder of the vectors.
 // parameters: dimensions, embedder, version
 MERGE (s:Schema {name: 'graphmem'})
 SET s.version = $version, s.embedder = $embedder, s.dimensions = $dimensions;
+
+// name: save_room_schema
+// Record the last migration of a room.
+// parameters: room, version
+MERGE (s:Schema {name: $room})
+SET s.version = $version;
 
 // name: indexes_not_online
 // Indexes that are still being filled, or failed.

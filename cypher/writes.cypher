@@ -71,14 +71,34 @@ RETURN m.key AS key
 ORDER BY key;
 
 // name: edges_at
-// The edges at some places, each a start, a type and an end.
+// The edges between some memories, each a start, a type and an end; oldest first.
 // parameters: space_rows
-UNWIND range(0, size($space_rows) - 1) AS place
-WITH place, $space_rows[place] AS row
+UNWIND range(0, size($space_rows) - 1) AS number
+WITH number, $space_rows[number] AS row
 MATCH (from:Memory {key: row.from_key})-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]->(to:Memory {key: row.to_key})
 WHERE type(e) = row.type
-RETURN place, [e.uid, from.uid, to.uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type] AS edge
-ORDER BY place;
+RETURN number, [e.uid, from.uid, to.uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type] AS edge
+ORDER BY number, coalesce(e.created_at, datetime({epochMillis: 0})), e.uid;
+
+// name: edges_by_uid
+// The edges of some uids in some spaces, each with its space.
+// parameters: spaces, uids
+CALL () {
+  MATCH (from:Memory)-[e:UPDATES]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
+  UNION ALL
+  MATCH (from:Memory)-[e:CONTRADICTS]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
+  UNION ALL
+  MATCH (from:Memory)-[e:RELATED_TO]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
+  UNION ALL
+  MATCH (from:Memory)-[e:CAUSED_BY]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
+  UNION ALL
+  MATCH (from:Memory)-[e:PART_OF]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
+}
+WITH from, e, to
+WHERE from.space IN $spaces AND to.space = from.space
+RETURN from.space AS space,
+       [e.uid, from.uid, to.uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type] AS edge
+ORDER BY space, from.uid, to.uid, type(e);
 
 // name: create_memories
 // Create memories with their type label, their chunks and the claims that they take; each row's properties name its space.
@@ -211,22 +231,34 @@ WHERE NOT EXISTS { (k)-[:CLAIMS]->() }
 DELETE k;
 
 // name: draw_edges
-// Draw typed edges, one per (from, type, to); a second write revises the weight and the reason.
+// Draw typed edges, or revise the weight and reason of the one of that uid. A row without a uid of its own revises
+// the oldest edge between its ends, also one that was drawn by hand.
 // parameters: space_rows
 CYPHER 25
 UNWIND $space_rows AS row
 MATCH (from:Memory {key: row.from_key})
 MATCH (to:Memory {key: row.to_key})
-MERGE (from)-[e:$(row.type)]->(to)
-  ON CREATE SET e.uid = row.uid, e.created_at = row.created_at
-SET e.weight = row.weight, e.reason = row.reason, e.link_type = row.link_type;
+CALL (from, to, row) {
+  OPTIONAL MATCH (from)-[e:$(row.type)]->(to)
+  WHERE row.oldest OR e.uid = row.uid
+  RETURN e AS known
+  ORDER BY coalesce(e.created_at, datetime({epochMillis: 0})), e.uid
+  LIMIT 1
+}
+SET known.uid = coalesce(known.uid, row.uid), known.weight = row.weight, known.reason = row.reason,
+    known.link_type = row.link_type
+FOREACH (_ IN CASE WHEN known IS NULL THEN [1] ELSE [] END |
+  CREATE (from)-[e:$(row.type)]->(to)
+  SET e.uid = row.uid, e.created_at = row.created_at, e.weight = row.weight, e.reason = row.reason,
+      e.link_type = row.link_type
+);
 
 // name: remove_edges
-// Remove typed edges.
+// Remove typed edges by their ends and uid; those that were drawn by hand may have none.
 // parameters: space_rows
 UNWIND $space_rows AS row
 MATCH (:Memory {key: row.from_key})-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]->(:Memory {key: row.to_key})
-WHERE type(e) = row.type
+WHERE type(e) = row.type AND coalesce(e.uid, '') = row.uid
 DELETE e;
 
 // name: unlink_turns

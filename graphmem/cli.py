@@ -14,7 +14,8 @@ from rich.console import Console
 from rich.table import Table
 
 from graphmem import __version__
-from graphmem.bootstrap import Graphmem, admin_key, build, connect, database, embedder_of
+from graphmem.bootstrap import Graphmem, build, embedder_of
+from graphmem.database import admin_key, connect, database
 from graphmem.errors import GraphmemError, InvalidInput
 from graphmem.intake.transferring import Imported, export_lines, import_lines
 from graphmem.logs import set_up_logs
@@ -25,7 +26,7 @@ from graphmem.model.writing import WriteRequest
 from graphmem.recall.request import RankerName, RecallRequest
 from graphmem.settings import Settings, load_settings
 from graphmem.store.connection import Connection
-from graphmem.store.migrations import apply_migrations, check_schema, schema_state
+from graphmem.store.migrations import schema_state
 from graphmem.supervisor import Supervisor
 from graphmem.upkeep.reembedding import REEMBED
 
@@ -210,12 +211,7 @@ def schema_apply(settings: Settings) -> None:
     """Bring the schema up to date; safe to repeat."""
     with database(settings) as connection:
         graphmem = build(settings, connection)
-        state = apply_migrations(
-            connection,
-            embedder=graphmem.embedder,
-            clock=graphmem.clock,
-            holder=graphmem.ids.new("holder"),
-        )
+        state = graphmem.prepare(report=lambda text: click.echo(f"{text} …", err=True))
         graphmem.keys.ensure_admin(admin_key(settings))
     click.echo(
         f"The schema is at version {state.version}, the vectors are made by {state.embedder}."
@@ -230,7 +226,12 @@ def schema_status(settings: Settings, output: str) -> None:
     """Show the version of the schema and the embedder of the vectors."""
     with database(settings) as connection:
         state = schema_state(connection)
-    row = {"version": state.version, "embedder": state.embedder, "dimensions": state.dimensions}
+    row = {
+        "version": state.version,
+        "embedder": state.embedder,
+        "dimensions": state.dimensions,
+        **{f"{room} version": version for room, version in state.rooms.items()},
+    }
     _show([row], output)
 
 
@@ -259,8 +260,7 @@ def _checked(check: Callable[[], object]) -> str:
 def _check_database(settings: Settings, checks: dict[str, str]) -> None:
     with database(settings) as connection:
         connection.check()
-        embedder = embedder_of(settings)
-        checks["schema"] = _checked(lambda: check_schema(schema_state(connection), embedder))
+        checks["schema"] = _checked(build(settings, connection).check_schema)
 
 
 @cli.group()
@@ -338,7 +338,7 @@ def add(settings: Settings, space: str, content: str, output: str) -> None:
     """Add a memory; - reads the content from standard input."""
     text = sys.stdin.read() if content == "-" else content
     with database(settings) as connection:
-        report = _checked_service(settings, connection).gateway.write(
+        report = _checked_service(settings, connection).writing.write(
             [WriteRequest(space=space, content=text, given=frozenset({"space", "content"}))],
             caller=_operator(),
         )
@@ -399,7 +399,7 @@ def export_space(settings: Settings, space: str, tenant: str, file: TextIO) -> N
         database(settings) as connection,
         closing(_checked_service(settings, connection)) as graphmem,
     ):
-        file.writelines(export_lines(graphmem.memories, graphmem.edges, named))
+        file.writelines(export_lines(graphmem.transfers, named))
 
 
 @cli.command("import")
@@ -422,7 +422,7 @@ def import_space(settings: Settings, space: str, file: TextIO, tenant: str, outp
         closing(_checked_service(settings, connection)) as graphmem,
         Console(stderr=True).status("importing …") as waiting,
     ):
-        for done in import_lines(graphmem.gateway, file, named, caller=caller):
+        for done in import_lines(graphmem.transfers, file, named, caller=caller):
             waiting.update(
                 "importing … "
                 + ", ".join(f"{what} {number:,}" for what, number in done.counts.items())
@@ -451,7 +451,7 @@ def _checked_service(settings: Settings, connection: Connection) -> Graphmem:
         SchemaMismatch: they do not.
     """
     graphmem = build(settings, connection)
-    check_schema(schema_state(connection), graphmem.embedder)
+    graphmem.check_schema()
     return graphmem
 
 

@@ -21,19 +21,16 @@ import click
 from graphmem.adapters.embedded_neo4j import USER, EmbeddedNeo4j, ServerEndedError
 from graphmem.adapters.guarded_process import GuardedProcess
 from graphmem.adapters.ports import HOST, check_port
-from graphmem.bootstrap import (
+from graphmem.bootstrap import build, embedder_of
+from graphmem.database import (
     admin_key,
     admin_key_path,
-    build,
     connect,
     database_password_path,
     embedded_server,
-    embedder_of,
-    process_name,
 )
 from graphmem.errors import EmbeddedServerError, GraphmemError, StoreLoginRefused, StoreUnavailable
 from graphmem.settings import Settings
-from graphmem.store.migrations import apply_migrations
 
 log = logging.getLogger(__name__)
 
@@ -134,9 +131,7 @@ class Supervisor:
         connection = connect(self._settings)
         try:
             graphmem = build(self._settings, connection, embedder=embedder_of(self._settings))
-            apply_migrations(
-                connection, embedder=graphmem.embedder, clock=graphmem.clock, holder=process_name()
-            )
+            graphmem.prepare(report=lambda text: click.echo(f"{text} …", err=True))
             graphmem.keys.ensure_admin(admin_key(self._settings))
         finally:
             connection.close()

@@ -12,9 +12,9 @@ from apscheduler.schedulers.blocking import BlockingScheduler
 from apscheduler.triggers.cron import CronTrigger
 
 from graphmem.errors import Conflict, StoreUnavailable
-from graphmem.model.job import JobState
+from graphmem.model.job import Job, JobState
 from graphmem.store.job_runs import JobRuns
-from graphmem.upkeep.runs import Job, JobRunner
+from graphmem.upkeep.runs import JobRunner
 from jobs.schedule import ScheduledJob
 
 log = logging.getLogger(__name__)
@@ -87,7 +87,7 @@ class JobsProcess:
                 trigger=job.trigger,
                 args=(job,),
                 id=job.name,
-                misfire_grace_time=job.grace_seconds,
+                misfire_grace_time=job.schedule.grace_seconds,
                 coalesce=True,
                 max_instances=1,
                 replace_existing=True,
@@ -115,7 +115,7 @@ class JobsProcess:
                 JobState(
                     name=job.name,
                     does=job.does,
-                    schedule=planned.when if planned else "by hand",
+                    schedule=job.schedule.text,
                     next_run_at=planned.trigger.get_next_fire_time(None, now) if planned else None,
                 )
             )

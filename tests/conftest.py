@@ -28,7 +28,7 @@ from graphmem.model.writing import WriteReport, WriteRequest
 from graphmem.recall.request import Bundle, RecallRequest
 from graphmem.settings import Settings, load_settings
 from graphmem.store.connection import Connection
-from graphmem.store.migrations import apply_migrations
+from graphmem.store.migrations import apply_migrations, core_migrations
 
 hypothesis.settings.register_profile("here", max_examples=50, deadline=None)
 hypothesis.settings.load_profile("here")
@@ -88,7 +88,9 @@ def connection(neo4j_address: tuple[str, str, str]) -> Iterator[Connection]:
     """A connection to a database with our schema."""
     uri, user, password = neo4j_address
     opened = Connection(uri, user=user, password=password)
-    apply_migrations(opened, embedder=HashEmbedder(), clock=SystemClock(), holder="tests")
+    apply_migrations(
+        opened, [core_migrations()], embedder=HashEmbedder(), clock=SystemClock(), holder="tests"
+    )
     yield opened
     opened.close()
 
@@ -104,7 +106,7 @@ class House:
 
     def write(self, *requests: WriteRequest, **options: Any) -> WriteReport:
         """Write as this tenant."""
-        return self.graphmem.gateway.write(requests, caller=self.caller, **options)
+        return self.graphmem.writing.write(requests, caller=self.caller, **options)
 
     def recall(self, query: str, *spaces: str, **options: Any) -> Bundle:
         """Recall as this tenant, from Ada's space if none is named."""

@@ -10,15 +10,14 @@ from time import perf_counter
 from rich.console import Console
 from rich.table import Table
 
-from graphmem.adapters.clock import SystemClock
-from graphmem.bootstrap import Graphmem, build, database, process_name
+from graphmem.bootstrap import Graphmem, build
+from graphmem.database import database
 from graphmem.model.caller import Caller, Role
 from graphmem.model.source import Source, SourceType
 from graphmem.model.space import FIRST_TENANT
 from graphmem.model.writing import WriteRequest
 from graphmem.recall.request import RecallRequest
 from graphmem.settings import Settings
-from graphmem.store.migrations import apply_migrations
 
 SPACE = "project:demo"
 QUESTIONS = (
@@ -58,9 +57,7 @@ def run_demo(settings: Settings, console: Console) -> None:
     """Add the conversation to the database, once, and ask the questions."""
     # closed before the database goes, so that its recalls are noted
     with database(settings) as connection, closing(build(settings, connection)) as graphmem:
-        apply_migrations(
-            connection, embedder=graphmem.embedder, clock=SystemClock(), holder=process_name()
-        )
+        graphmem.prepare()
         caller = Caller(key_id="demo", tenant=FIRST_TENANT, role=Role.WRITER, spaces=(SPACE,))
         _add(graphmem, caller, console)
         for question in QUESTIONS:
@@ -69,7 +66,7 @@ def run_demo(settings: Settings, console: Console) -> None:
 
 def _add(graphmem: Graphmem, caller: Caller, console: Console) -> None:
     started = perf_counter()
-    report = graphmem.gateway.write(requests(), caller=caller)
+    report = graphmem.writing.write(requests(), caller=caller)
     outcomes = sorted({result.outcome.value for result in report.results})
     console.print(
         f"Added a conversation of {len(report.results)} turns to the space [bold]{SPACE}[/bold] in"

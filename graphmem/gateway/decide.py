@@ -11,9 +11,10 @@ from typing import Any
 from graphmem.errors import Conflict, GraphmemError, InvalidInput, NotFound
 from graphmem.gateway.claims import logical_claim, source_claim
 from graphmem.gateway.draft import Draft
-from graphmem.gateway.edges import EdgeRequest, draw_requested
+from graphmem.gateway.edges import EdgeRequest, draw_requested, edge_selection
 from graphmem.model.edge import EdgeType
 from graphmem.model.entity import EntityRef, label_from_key
+from graphmem.model.event import Reason
 from graphmem.model.memory import Memory, Status, memory_key
 from graphmem.model.policy import Policy, WritePolicy
 from graphmem.model.space import Space
@@ -22,7 +23,6 @@ from graphmem.model.tokens import epoch_ms
 from graphmem.model.writing import Dedupe, OnSameKey, Outcome, WriteRequest, WriteResult
 from graphmem.text.normalise import comparable, shorten
 
-_IMPORTED = "import"  # the reason of a status that another system gave
 _EDGE_FIELDS = {
     "updates": EdgeType.UPDATES,
     "contradicts": EdgeType.CONTRADICTS,
@@ -84,15 +84,15 @@ def selection_for(items: Iterable[Item], edges: Sequence[EdgeRequest] = ()) -> S
         if item.request.after:
             anchors.add(item.key_of(item.request.after))
         entities |= {f"{item.space.without_persona.key}|{ref.key}" for ref in item.request.entities}
-    for edge in edges:
-        memories |= {edge.place[0], edge.place[2]}
+    drawn = edge_selection(edges)
     return Selection(
         claims=frozenset(claims),
-        memories=frozenset(memories),
+        memories=frozenset(memories) | drawn.memories,
         conversations=frozenset(conversations),
         anchors=frozenset(anchors),
         entities=frozenset(entities),
-        edges=frozenset(edge.place for edge in edges),
+        edges=drawn.edges,
+        edge_uids=drawn.edge_uids,
     )
 
 
@@ -148,7 +148,7 @@ def _accepted(draft: Draft, item: Item, policy: Policy) -> WriteResult:
         )
     outcome, memory = _apply(draft, item, policy)
     if "status" in request.given and memory.status is not request.status:
-        memory = draft.set_status(memory, request.status, _IMPORTED)
+        memory = draft.set_status(memory, request.status, Reason.IMPORT)
     if source and not item.is_correction:
         draft.claim(source, memory)
     if _connect(draft, item, memory) and outcome is Outcome.CREATED:
@@ -223,7 +223,7 @@ def _create(
         created_at=request.created_at or draft.now,
         updated_at=request.updated_at or request.created_at or draft.now,
         status=request.status,
-        status_reason=None if request.status is Status.ACTIVE else _IMPORTED,
+        status_reason=None if request.status is Status.ACTIVE else Reason.IMPORT,
         status_at=None if request.status is Status.ACTIVE else draft.now,
         embedded=item.has_vectors,
         claims_content=_claims_content(request),

@@ -1,15 +1,16 @@
 """The working copy that a decider builds its decision in."""
 
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from graphmem.errors import Conflict
 from graphmem.gateway.claims import own_claims, source_claim
 from graphmem.gateway.conversation import Chain, conversation_key, with_built_context
-from graphmem.model.edge import Edge, EdgeType, LineageType
+from graphmem.model.edge import Edge, EdgeType, LineageType, edge_uid
+from graphmem.model.event import Event, Reason
 from graphmem.model.memory import Memory, Revision, Status, says_the_same
-from graphmem.model.state import Decision, EdgeKey, GraphState
+from graphmem.model.state import Decision, EdgeEnds, EdgePlace, GraphState, edge_claim
 from graphmem.model.writing import WriteResult
 
 _CONTEXT_STEPS = (-1, 0, 1, 2)  # the turns whose context speaks of a turn
@@ -33,8 +34,8 @@ class Draft:
         default_factory=set
     )  # those of them of which more changed than a count
     revisions: list[Revision] = field(default_factory=list)
-    edges: dict[EdgeKey, tuple[Memory, Edge]] = field(default_factory=dict)
-    removed_edges: list[EdgeKey] = field(default_factory=list)
+    edges: dict[EdgePlace, tuple[Memory, Edge]] = field(default_factory=dict)
+    removed_edges: list[EdgePlace] = field(default_factory=list)
     new_claims: dict[str, str] = field(default_factory=dict)
     released: set[str] = field(default_factory=set)
     vectors_of: dict[str, int] = field(default_factory=dict)
@@ -159,7 +160,7 @@ class Draft:
             other.valid_from or began
         ) <= began:
             other = replace(other, valid_until=began)
-        self.set_status(other, Status.SUPERSEDED, "update")
+        self.set_status(other, Status.SUPERSEDED, Reason.UPDATE)
         return True
 
     def _begin(self, memory: Memory, began: datetime) -> None:
@@ -182,11 +183,15 @@ class Draft:
         link_type: str | None = None,
         created_at: datetime | None = None,
     ) -> Edge:
-        """Draw an edge, or revise the one of the same ends and type, which keeps its uid."""
-        place = (memory.key, edge_type, other.key)
-        known = self.before.edges.get(place)
+        """Draw an edge, or revise the one of that uid, or without a uid the oldest at its ends.
+
+        Raises:
+            Conflict: an edge of that uid stands elsewhere in the space.
+        """
+        ends = (memory.key, edge_type, other.key)
+        known = self._known_edge(ends, uid)
         edge = Edge(
-            uid=known.uid if known else uid or edge_uid(*place),
+            uid=(known.uid if known else uid) or edge_uid(*ends),
             from_uid=memory.uid,
             to_uid=other.uid,
             type=edge_type,
@@ -195,8 +200,34 @@ class Draft:
             reason=reason,
             link_type=link_type,
         )
-        self.edges[place] = (memory, edge)
+        if uid:
+            self._check_edge_uid(memory, ends, uid)
+        self.edges[ends, edge.uid] = (memory, edge)
         return edge
+
+    def has_edge(self, ends: EdgeEnds, uid: str | None) -> bool:
+        """Whether drawing an edge would revise one."""
+        return self._known_edge(ends, uid) is not None
+
+    def _known_edge(self, ends: EdgeEnds, uid: str | None) -> Edge | None:
+        drawn = [edge for (at, _), (_, edge) in self.edges.items() if at == ends]
+        found = {edge.uid: edge for edge in (*self.before.edges.get(ends, ()), *drawn)}
+        return found.get(uid) if uid else next(iter(found.values()), None)
+
+    def _check_edge_uid(self, memory: Memory, ends: EdgeEnds, uid: str) -> None:
+        """Refuse a uid that another edge of the space has."""
+        elsewhere = self.before.edge_uids.get(edge_claim(memory.space, uid), ends)
+        drawn = next(
+            (
+                at
+                for (at, its), (start, _) in self.edges.items()
+                if (start.space, its) == (memory.space, uid)
+            ),
+            ends,
+        )
+        if {elsewhere, drawn} != {ends}:
+            message = f"Another edge of this space has the uid {uid}."
+            raise Conflict(message)
 
     def rebuild_contexts(self, *, word_limit: int) -> None:
         """Remake the contexts that turns around a changed one were built from."""
@@ -210,7 +241,7 @@ class Draft:
                     self.put(rebuilt)
 
     def decision(
-        self, results: Sequence[WriteResult] = (), events: Iterable[Mapping[str, object]] = ()
+        self, results: Sequence[WriteResult] = (), events: Iterable[Event] = ()
     ) -> Decision:
         """The decision that leads from the state before to this draft."""
         links = set(self.chain.before.items())
@@ -251,8 +282,3 @@ def _is_count(earlier: Memory, later: Memory) -> bool:
     """Whether a memory was only said again."""
     counts = {name: getattr(earlier, name) for name in ("mention_count", "updated_at", "version")}
     return replace(later, **counts) == earlier
-
-
-def edge_uid(from_key: str, edge_type: EdgeType | LineageType, to_key: str) -> str:
-    """The uid of an edge whose caller gave none: the same ends and type always give the same."""
-    return "e-" + hashlib.sha256(f"{from_key}|{edge_type}|{to_key}".encode()).hexdigest()[:24]

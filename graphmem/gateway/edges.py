@@ -1,16 +1,21 @@
 """Edges: typed relations are drawn, revised and removed between memories of one space."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from graphmem.errors import Conflict, InvalidInput, NotFound
 from graphmem.gateway.draft import Draft
+from graphmem.gateway.memory_operation import MemoryOperation
+from graphmem.gateway.operation import Decided
 from graphmem.gateway.validation import NOT_STORABLE, UID_FORM, is_uid
 from graphmem.model.edge import Edge, EdgeType
+from graphmem.model.event import Effect, Event, Subject
 from graphmem.model.memory import Status, memory_key
 from graphmem.model.space import Space
-from graphmem.model.state import Decision, EdgeKey, GraphState, Selection
+from graphmem.model.state import EdgeEnds, GraphState, Selection, edge_claim
+from graphmem.model.trace import TraceKind
 from graphmem.text.normalise import is_storable
 
 _SAME_ENDS = "Must be another memory than from."
@@ -34,18 +39,103 @@ class EdgeRequest:
     created_at: datetime | None = None  # of one that another system kept
 
     @property
-    def place(self) -> EdgeKey:
-        """Where it stands: one edge for each start, type and end."""
+    def ends(self) -> EdgeEnds:
+        """What it joins: the keys of its memories around its type."""
         return memory_key(self.space, self.from_uid), self.type, memory_key(self.space, self.to_uid)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DrawnEdge:
-    """An edge as it stands after a request, and the trace of it."""
+    """An edge as it stands after a request."""
 
     edge: Edge
     is_new: bool
-    trace_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DrawEdge(MemoryOperation[DrawnEdge]):
+    """Draw an edge between two memories of a space, or revise the one that is there."""
+
+    kind = TraceKind.EDGE
+
+    request: EdgeRequest
+
+    @property
+    def spaces(self) -> Sequence[Space]:
+        """The space of both ends."""
+        return (self.request.space,)
+
+    def check(self) -> None:
+        """Refuse what is wrong with the request.
+
+        Raises:
+            InvalidInput: see edge_problems.
+        """
+        if wrong := edge_problems(self.request):
+            raise InvalidInput(wrong)
+
+    def selection(self) -> Selection:
+        """Both ends, the edges between them, and the edge of that uid."""
+        return edge_selection([self.request])
+
+    def decide(self, state: GraphState, now: datetime) -> Decided[DrawnEdge]:
+        """Draw it.
+
+        Raises:
+            InvalidInput, Conflict: see draw_requested.
+        """
+        draft = Draft(before=state, now=now)
+        is_new = not draft.has_edge(self.request.ends, self.request.uid)
+        edge = draw_requested(draft, self.request)
+        effect = Effect.EDGE_CREATED if is_new else Effect.EDGE_REVISED
+        return Decided(
+            answer=DrawnEdge(edge=edge, is_new=is_new),
+            events=(_event(self.request.space, edge, effect),),
+            memories=draft.decision(),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class RemoveEdge(MemoryOperation[None]):
+    """Remove an edge; what it superseded stays superseded until it is restored."""
+
+    kind = TraceKind.EDGE
+
+    space: Space
+    edge: Edge
+
+    @property
+    def spaces(self) -> Sequence[Space]:
+        """The space of both ends."""
+        return (self.space,)
+
+    @property
+    def ends(self) -> EdgeEnds:
+        """What it joins."""
+        start, end = (memory_key(self.space, uid) for uid in (self.edge.from_uid, self.edge.to_uid))
+        return start, self.edge.type, end
+
+    def selection(self) -> Selection:
+        """Both ends, and the edges between them."""
+        start, _, end = self.ends
+        return Selection(memories=frozenset({start, end}), edges=frozenset({self.ends}))
+
+    def decide(self, state: GraphState, now: datetime) -> Decided[None]:
+        """Remove it.
+
+        Raises:
+            NotFound: it is no longer there.
+        """
+        found = [each for each in state.edges.get(self.ends, ()) if each.uid == self.edge.uid]
+        if not found:
+            raise NotFound
+        draft = Draft(before=state, now=now)
+        draft.removed_edges.append((self.ends, self.edge.uid))
+        return Decided(
+            answer=None,
+            events=(_event(self.space, found[0], Effect.EDGE_REMOVED),),
+            memories=draft.decision(),
+        )
 
 
 def edge_problems(request: EdgeRequest, *, path: str = "") -> dict[str, list[str]]:
@@ -63,23 +153,13 @@ def edge_problems(request: EdgeRequest, *, path: str = "") -> dict[str, list[str
     return found
 
 
-def edge_selection(request: EdgeRequest) -> Selection:
-    """What drawing an edge locks and reads."""
-    start, _, end = request.place
-    return Selection(memories=frozenset({start, end}), edges=frozenset({request.place}))
-
-
-def decide_edge(state: GraphState, request: EdgeRequest, *, now: datetime) -> Decision:
-    """Draw an edge or revise the one that is there; UPDATES supersedes the memory at its end.
-
-    Raises:
-        InvalidInput: an end is not there, or both are the same.
-        Conflict: a memory that is not current would update one that is.
-    """
-    draft = Draft(before=state, now=now)
-    edge = draw_requested(draft, request)
-    outcome = "edge_revised" if request.place in state.edges else "edge_created"
-    return draft.decision(events=[_event(edge, outcome)])
+def edge_selection(requests: Sequence[EdgeRequest]) -> Selection:
+    """What drawing some edges locks and reads."""
+    return Selection(
+        memories=frozenset(key for each in requests for key in (each.ends[0], each.ends[2])),
+        edges=frozenset(each.ends for each in requests),
+        edge_uids=frozenset(edge_claim(each.space, each.uid) for each in requests if each.uid),
+    )
 
 
 def draw_requested(draft: Draft, request: EdgeRequest, *, path: str = "") -> Edge:
@@ -89,9 +169,10 @@ def draw_requested(draft: Draft, request: EdgeRequest, *, path: str = "") -> Edg
 
     Raises:
         InvalidInput: an end is not there, or both are the same.
-        Conflict: a memory that is not current would update one that is.
+        Conflict: a memory that is not current would update one that is, or another edge of the
+            space has that uid.
     """
-    start, _, end = request.place
+    start, _, end = request.ends
     wrong = {
         f"{path}{field}": ["There is no memory of that uid in this space."]
         for field, key in (("from", start), ("to", end))
@@ -118,26 +199,17 @@ def draw_requested(draft: Draft, request: EdgeRequest, *, path: str = "") -> Edg
     )
 
 
-def decide_removal(state: GraphState, place: EdgeKey, *, now: datetime) -> Decision:
-    """Remove an edge; what it superseded stays superseded until it is restored.
-
-    Raises:
-        NotFound: it is no longer there.
-    """
-    if place not in state.edges:
-        raise NotFound
-    draft = Draft(before=state, now=now)
-    draft.removed_edges.append(place)
-    return draft.decision(events=[_event(state.edges[place], "edge_removed")])
-
-
-def _event(edge: Edge, outcome: str) -> dict[str, object]:
-    return {
-        "outcome": outcome,
-        "edge": edge.uid,
-        "type": edge.type.value,
-        "from": edge.from_uid,
-        "to": edge.to_uid,
-        "weight": edge.weight,
-        "reason": edge.reason,
-    }
+def _event(space: Space, edge: Edge, effect: Effect) -> Event:
+    return Event(
+        space=space.key,
+        subject=edge.uid,
+        about=Subject.EDGE,
+        effect=effect,
+        detail={
+            "type": edge.type.value,
+            "from": edge.from_uid,
+            "to": edge.to_uid,
+            "weight": edge.weight,
+            "reason": edge.reason,
+        },
+    )

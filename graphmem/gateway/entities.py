@@ -1,33 +1,40 @@
 """Entities: two names of one thing are merged, one name of two things is split.
 
-Both can be undone exactly.
+Both can be undone exactly. An entity belongs to the space of an owner and all its personas.
 """
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 
-from graphmem.errors import Conflict, Forbidden, InvalidInput, NotFound
+from graphmem.errors import Conflict, InvalidInput, NotFound
+from graphmem.gateway.gateway import Gateway
+from graphmem.gateway.operation import Decided, Operation, apply_reactions, with_reactions
+from graphmem.gateway.reactions import Changes, Resting, read_resting
 from graphmem.gateway.validation import NOT_STORABLE
+from graphmem.gateway.workbench import Workbench
 from graphmem.model.caller import Caller, Role
-from graphmem.model.entity import EntityRef, digits_differ, entity_key, likeness
+from graphmem.model.entity import EntityRef, digits_differ, entity_key, label_from_key, likeness
 from graphmem.model.entity_change import ChangeKind, EntityChange, EntityState
+from graphmem.model.event import Effect, Event, Subject
 from graphmem.model.memory import memory_key
 from graphmem.model.policy import WritePolicy
 from graphmem.model.space import Space, space_from_key
-from graphmem.model.trace import TraceKind, TraceRecord
-from graphmem.ports import Clock, IdSource
-from graphmem.store.connection import Connection, Transaction
+from graphmem.model.trace import TraceKind
+from graphmem.ports import IdSource
 from graphmem.store.entities import (
+    Mentioning,
     create_entity,
     later_changes,
     lock_change,
     lock_entities,
+    lock_mentioning,
     move_back,
     move_mentions,
     save_change,
     shared_mentions,
 )
-from graphmem.store.traces import save_trace
 from graphmem.text.normalise import is_storable, normalise
 
 _ALIASES_MAX = 32
@@ -35,47 +42,259 @@ _LABEL_MAX_CHARS = WritePolicy().label_max_chars
 _NAME_MAX_CHARS = WritePolicy().name_max_chars
 
 
-@dataclass(frozen=True, kw_only=True)
-class EntityKeeper:
-    """Changes entities for curators.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntitiesState:
+    """What a change of entities reads: them, and the memories whose mentions would move."""
 
-    An entity belongs to the space of an owner and all its personas.
+    entities: Mapping[str, EntityState]
+    mentioning: Mentioning = field(default_factory=Mentioning)
+    shared: int = 0  # memories that mention both
+    change: EntityChange | None = None  # the one to be undone
+    later: Sequence[str] = ()  # changes that build on it
+    resting: Resting = ()
+
+
+class _EntityOperation(Operation[EntitiesState, EntityChange]):
+    """What all changes of entities have in common; ``records`` of the decision is the change."""
+
+    kind = TraceKind.ENTITY
+    role = Role.CURATOR
+
+    def react(
+        self, state: EntitiesState, decided: Decided[EntityChange], now: datetime
+    ) -> Decided[EntityChange]:
+        """Let rooms decide what follows from entities that merged or parted."""
+        changes = Changes(entities=(decided.answer,))
+        return with_reactions(decided, state.resting, changes, now)
+
+    def apply(self, transaction: Workbench, decided: Decided[EntityChange]) -> None:
+        """Write the change, and what rooms decided."""
+        self.carry_out(transaction, decided.answer)
+        apply_reactions(transaction, decided)
+
+    @abstractmethod
+    def carry_out(self, transaction: Workbench, change: EntityChange) -> None:
+        """Write the change."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class _ChangeOfTwo(_EntityOperation):
+    """A change of the entity ``key`` and another one.
+
+    ``uid`` is that of the change, ``owner`` a space without persona; keys are normalised.
     """
 
-    connection: Connection
-    clock: Clock
-    ids: IdSource
+    uid: str
+    owner: Space
+    key: str
+    caller: Caller
+    reason: str | None = None
 
-    def merge(
-        self, space: Space, key: str, into: str, *, caller: Caller, reason: str | None = None
+    @property
+    def spaces(self) -> Sequence[Space]:
+        """The space that the entities belong to."""
+        return (self.owner,)
+
+    def made(
+        self,
+        kind: ChangeKind,
+        one: EntityState,
+        other: EntityState,
+        state: EntitiesState,
+        now: datetime,
     ) -> EntityChange:
-        """Let one entity stand for another too: all its mentions move, and it becomes an alias.
+        """The change, with what speaks for it as far as the graph knows."""
+        return EntityChange(
+            uid=self.uid,
+            kind=kind,
+            space=self.owner.key,
+            from_key=one.key,
+            into_key=other.key,
+            evidence=_evidence(one, other, state, self.reason),
+            moved=state.mentioning.count,
+            created_at=now,
+            key_id=self.caller.key_id,
+            aliases_before=other.aliases,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class MergeEntities(_ChangeOfTwo):
+    """Let the entity ``into`` stand for another too: all its mentions move, it becomes an alias."""
+
+    into: str
+
+    def check(self) -> None:
+        """Refuse to merge what can never be one.
+
+        Raises:
+            InvalidInput: both are the same, or their digits differ.
+        """
+        _check_two(self.key, self.into)
+        if digits_differ(self.key, self.into):
+            raise InvalidInput({"into": ["Two names with different digits are never one."]})
+
+    def read(self, transaction: Workbench) -> EntitiesState:
+        """Both entities and the memories that mention the one."""
+        resting = _resting(transaction, self.owner, [self.key, self.into])
+        return EntitiesState(
+            entities=lock_entities(transaction, self.owner, [self.key, self.into]),
+            shared=shared_mentions(transaction, self.owner, self.key, self.into),
+            mentioning=lock_mentioning(transaction, self.owner, self.key, None),
+            resting=resting,
+        )
+
+    def decide(self, state: EntitiesState, now: datetime) -> Decided[EntityChange]:
+        """Merge them.
 
         Raises:
             NotFound: one of them is not there.
-            InvalidInput: both are the same, or their digits differ.
             Conflict: one was merged before.
+        """
+        one, other = (_standing(state.entities, key) for key in (self.key, self.into))
+        change = self.made(ChangeKind.MERGE, one, other, state, now)
+        change = replace(change, aliases=merged_aliases(one, other))
+        return Decided(answer=change, events=(_event(change, Effect.MERGED),))
+
+    def carry_out(self, transaction: Workbench, change: EntityChange) -> None:
+        """Move all mentions, and keep the change."""
+        move_mentions(transaction, change, None)
+        save_change(transaction, change)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitEntity(_ChangeOfTwo):
+    """Let some memories of an entity mention another one, which is created if need be.
+
+    ``memories`` are keys.
+    """
+
+    into: EntityRef
+    memories: Sequence[str]
+
+    def check(self) -> None:
+        """Refuse to split off itself.
+
+        Raises:
+            InvalidInput: both are the same.
+        """
+        _check_two(self.key, self.into.key)
+
+    def read(self, transaction: Workbench) -> EntitiesState:
+        """Both entities as far as they are there, and the memories."""
+        resting = _resting(transaction, self.owner, [self.key, self.into.key])
+        return EntitiesState(
+            entities=lock_entities(transaction, self.owner, [self.key, self.into.key]),
+            mentioning=lock_mentioning(transaction, self.owner, self.key, self.memories),
+            resting=resting,
+        )
+
+    def decide(self, state: EntitiesState, now: datetime) -> Decided[EntityChange]:
+        """Split it.
+
+        Raises:
+            NotFound: the entity is not there.
+            InvalidInput: a memory does not mention it.
+            Conflict: one was merged before.
+        """
+        one = _standing(state.entities, self.key)
+        is_new = self.into.key not in state.entities
+        other = _new(self.into) if is_new else _standing(state.entities, self.into.key)
+        if state.mentioning.count != len(self.memories):
+            message = "Each must be the uid of a memory of this space that mentions it."
+            raise InvalidInput({"memories": [message]})
+        change = replace(self.made(ChangeKind.SPLIT, one, other, state, now), into_is_new=is_new)
+        return Decided(answer=change, events=(_event(change, Effect.SPLIT),))
+
+    def carry_out(self, transaction: Workbench, change: EntityChange) -> None:
+        """Move the mentions of the memories, and keep the change."""
+        if change.into_is_new:
+            create_entity(transaction, self.owner, self.into, now=change.created_at)
+        move_mentions(transaction, change, self.memories)
+        save_change(transaction, change)
+
+
+@dataclass(frozen=True, kw_only=True)
+class UndoChange(_EntityOperation):
+    """Undo a merge or split: the former graph is restored, except where it was rewritten since."""
+
+    uid: str
+    caller: Caller
+
+    @property
+    def spaces(self) -> Sequence[Space]:
+        """None that is known before the change is read; the decision looks whose it is."""
+        return ()
+
+    def read(self, transaction: Workbench) -> EntitiesState:
+        """The change, its entities, and what builds on it."""
+        change = lock_change(transaction, self.caller.tenant, self.uid)
+        if change is None:
+            return EntitiesState(entities={})
+        owner, keys = space_from_key(change.space), [change.from_key, change.into_key]
+        return EntitiesState(
+            resting=_resting(transaction, owner, keys),
+            entities=lock_entities(transaction, owner, keys),
+            change=change,
+            later=later_changes(transaction, change),
+        )
+
+    def decide(self, state: EntitiesState, now: datetime) -> Decided[EntityChange]:
+        """Undo it.
+
+        Raises:
+            NotFound: there is no such change in a space that the key may curate.
+            Conflict: it was undone before, or a later change builds on it.
+        """
+        change = state.change
+        if change is None or not self.caller.may(Role.CURATOR, space_from_key(change.space)):
+            raise NotFound
+        if change.undone_at:
+            message = "This change was undone before."
+            raise Conflict(message)
+        if state.later:
+            message = f"Later changes build on this one; undo them first: {', '.join(state.later)}."
+            raise Conflict(message)
+        undone = replace(change, undone_at=now)
+        return Decided(answer=undone, events=(_event(undone, Effect.UNDONE),))
+
+    def carry_out(self, transaction: Workbench, change: EntityChange) -> None:
+        """Give the mentions back."""
+        move_back(transaction, change)
+
+
+@dataclass(frozen=True, kw_only=True)
+class EntityKeeper:
+    """Changes entities for curators and jobs."""
+
+    gateway: Gateway
+    ids: IdSource
+
+    def merge(
+        self,
+        space: Space,
+        key: str,
+        into: str,
+        *,
+        caller: Caller,
+        reason: str | None = None,
+        dry_run: bool = False,
+    ) -> EntityChange:
+        """Let one entity stand for another too.
+
+        Raises:
+            NotFound, InvalidInput, Conflict: see MergeEntities.
             Forbidden: the key may not curate the space.
         """
-        owner = _curated(space, caller)
-        key, into = _key(key), _key(into, "into")
-        if key == into:
-            raise InvalidInput({"into": ["Must be another entity."]})
-        if digits_differ(key, into):
-            raise InvalidInput({"into": ["Two names with different digits are never one."]})
-
-        def work(transaction: Transaction) -> EntityChange:
-            states = lock_entities(transaction, owner, [key, into])
-            one, other = _standing(states, key), _standing(states, into)
-            shared = shared_mentions(transaction, owner, key, into)
-            change = self._change(ChangeKind.MERGE, owner, one, other, caller)
-            moved, sample = move_mentions(transaction, change, None)
-            evidence = _evidence(one, other, shared=shared, sample=sample, reason=reason)
-            change = replace(change, moved=moved, evidence=evidence)
-            save_change(transaction, change, aliases=merged_aliases(one, other))
-            return self._traced(transaction, change, caller, "merged")
-
-        return self.connection.write(work)
+        operation = MergeEntities(
+            uid=self.ids.new("change"),
+            owner=space.without_persona,
+            key=_key(key),
+            into=_key(into, "into"),
+            caller=caller,
+            reason=reason,
+        )
+        return self.gateway.execute(operation, caller, dry_run=dry_run).answer
 
     def split(
         self,
@@ -87,111 +306,55 @@ class EntityKeeper:
         caller: Caller,
         reason: str | None = None,
     ) -> EntityChange:
-        """Let some memories of an entity mention another one, which is created if need be.
-
-        ``memories`` are uids in ``space``.
+        """Let some memories of ``space``, by uid, mention another entity.
 
         Raises:
-            NotFound: the entity is not there.
-            InvalidInput: both are the same, or a memory does not mention it.
-            Conflict: one was merged before.
+            NotFound, InvalidInput, Conflict: see SplitEntity.
             Forbidden: the key may not curate the space.
         """
-        owner = _curated(space, caller)
-        key, into = _key(key), EntityRef(key=_key(into.key, "into"), label=_label(into.label))
-        if key == into.key:
-            raise InvalidInput({"into": ["Must be another entity."]})
-        uids = list(dict.fromkeys(memories))
-
-        def work(transaction: Transaction) -> EntityChange:
-            one = _standing(lock_entities(transaction, owner, [key]), key)
-            is_new = create_entity(transaction, owner, into, now=self.clock.now())
-            other = _standing(lock_entities(transaction, owner, [into.key]), into.key)
-            change = replace(
-                self._change(ChangeKind.SPLIT, owner, one, other, caller), into_is_new=is_new
-            )
-            moved, sample = move_mentions(
-                transaction, change, [memory_key(space, uid) for uid in uids]
-            )
-            if moved != len(uids):
-                raise InvalidInput(
-                    {
-                        "memories": [
-                            "Each must be the uid of a memory of this space that mentions it."
-                        ]
-                    }
-                )
-            evidence = _evidence(one, other, shared=0, sample=sample, reason=reason)
-            change = replace(change, moved=moved, evidence=evidence)
-            save_change(transaction, change, aliases=None)
-            return self._traced(transaction, change, caller, "split")
-
-        return self.connection.write(work)
+        operation = SplitEntity(
+            uid=self.ids.new("change"),
+            owner=space.without_persona,
+            key=_key(key),
+            into=EntityRef(key=_key(into.key, "into"), label=_label(into.label)),
+            memories=[memory_key(space, uid) for uid in dict.fromkeys(memories)],
+            caller=caller,
+            reason=reason,
+        )
+        return self.gateway.execute(operation, caller).answer
 
     def undo(self, uid: str, *, caller: Caller) -> EntityChange:
-        """Undo a merge or split: the former graph is restored, except where it was rewritten since.
+        """Undo a merge or split.
 
         Raises:
-            NotFound: there is no such change in a space that the key may curate.
-            Conflict: it was undone before, or a later change builds on it.
+            NotFound, Conflict: see UndoChange.
         """
-        now = self.clock.now()
+        return self.gateway.execute(UndoChange(uid=uid, caller=caller), caller).answer
 
-        def work(transaction: Transaction) -> EntityChange:
-            change = lock_change(transaction, caller.tenant, uid)
-            if change is None or not caller.may(Role.CURATOR, space_from_key(change.space)):
-                raise NotFound
-            if change.undone_at:
-                message = "This change was undone before."
-                raise Conflict(message)
-            lock_entities(
-                transaction, space_from_key(change.space), [change.from_key, change.into_key]
-            )
-            if later := later_changes(transaction, change):
-                message = f"Later changes build on this one; undo them first: {', '.join(later)}."
-                raise Conflict(message)
-            move_back(transaction, change, now=now)
-            return self._traced(transaction, replace(change, undone_at=now), caller, "undone")
 
-        return self.connection.write(work)
+def _check_two(key: str, into: str) -> None:
+    if key == into:
+        raise InvalidInput({"into": ["Must be another entity."]})
 
-    def _change(
-        self, kind: ChangeKind, owner: Space, one: EntityState, other: EntityState, caller: Caller
-    ) -> EntityChange:
-        return EntityChange(
-            uid=self.ids.new("change"),
-            kind=kind,
-            space=owner.key,
-            from_key=one.key,
-            into_key=other.key,
-            evidence={},
-            moved=0,
-            created_at=self.clock.now(),
-            key_id=caller.key_id,
-            aliases_before=other.aliases,
-        )
 
-    def _traced(
-        self, transaction: Transaction, change: EntityChange, caller: Caller, outcome: str
-    ) -> EntityChange:
-        event = {
-            "outcome": outcome,
-            "change": change.uid,
-            "from": change.from_key,
-            "into": change.into_key,
-            "moved": change.moved,
-        }
-        trace = TraceRecord(
-            uid=self.ids.new("trace"),
-            kind=TraceKind.ENTITY,
-            tenant=caller.tenant,
-            spaces=(change.space,),
-            key_id=caller.key_id,
-            created_at=self.clock.now(),
-            events=[event],
-        )
-        save_trace(transaction, trace)
-        return change
+def _resting(transaction: Workbench, owner: Space, keys: Sequence[str]) -> Resting:
+    entities = sorted(f"{owner.key}|{key}" for key in keys)
+    return read_resting(transaction, transaction.reactions, entities=entities)
+
+
+def _new(ref: EntityRef) -> EntityState:
+    label = ref.label or label_from_key(ref.key)
+    return EntityState(key=ref.key, label=label, aliases=(), mentions=0)
+
+
+def _event(change: EntityChange, effect: Effect) -> Event:
+    return Event(
+        space=change.space,
+        subject=change.uid,
+        about=Subject.CHANGE,
+        effect=effect,
+        detail={"from": change.from_key, "into": change.into_key, "moved": change.moved},
+    )
 
 
 def merged_aliases(one: EntityState, other: EntityState) -> list[str]:
@@ -201,7 +364,7 @@ def merged_aliases(one: EntityState, other: EntityState) -> list[str]:
 
 
 def _evidence(
-    one: EntityState, other: EntityState, *, shared: int, sample: Sequence[str], reason: str | None
+    one: EntityState, other: EntityState, state: EntitiesState, reason: str | None
 ) -> dict[str, object]:
     """What speaks for a change, as far as the graph knows."""
     return {
@@ -209,17 +372,10 @@ def _evidence(
         "known_as": sorted({one.label, *one.aliases} & {other.label, *other.aliases}),
         "from": {"label": one.label, "aliases": list(one.aliases), "mentions": one.mentions},
         "into": {"label": other.label, "aliases": list(other.aliases), "mentions": other.mentions},
-        "mentioned_together": shared,
-        "memories": list(sample),
+        "mentioned_together": state.shared,
+        "memories": list(state.mentioning.sample),
         "reason": reason,
     }
-
-
-def _curated(space: Space, caller: Caller) -> Space:
-    owner = space.without_persona
-    if not caller.may(Role.CURATOR, owner):
-        raise Forbidden
-    return owner
 
 
 def _key(text: str, field: str = "key") -> str:

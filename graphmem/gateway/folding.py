@@ -1,26 +1,69 @@
 """Unfolding: what the curator folded can be taken apart again."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
 from graphmem.errors import Conflict
 from graphmem.gateway.claims import claims_of
 from graphmem.gateway.decide import check_version
 from graphmem.gateway.draft import Draft
+from graphmem.gateway.memory_operation import MemoryOperation
+from graphmem.gateway.operation import Decided
+from graphmem.model.event import Effect, Event, Reason
 from graphmem.model.memory import Memory, Status
+from graphmem.model.space import Space
 from graphmem.model.state import Decision, GraphState, Selection
+from graphmem.model.trace import TraceKind
 from graphmem.model.writing import Outcome, WriteResult
 
-FOLD = "fold"
-UNFOLD = "unfold"
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unfolded:
+    """What became of a folded memory, and the uids of those that are active again."""
+
+    result: WriteResult
+    restored: tuple[str, ...]
 
 
-def unfold_selection(folded: Memory, members: Sequence[Memory]) -> Selection:
-    """What taking a folded memory apart locks and reads."""
-    return Selection(
-        memories=frozenset({folded.key, *(member.key for member in members)}),
-        claims=claims_of((folded, *members)),
-    )
+@dataclass(frozen=True, kw_only=True)
+class Unfold(MemoryOperation[Unfolded]):
+    """Take apart what the curator folded from ``members``."""
+
+    kind = TraceKind.STATUS
+
+    folded: Memory
+    members: Sequence[Memory]
+    expected_version: int | None = None
+
+    @property
+    def spaces(self) -> Sequence[Space]:
+        """The space of the folded memory."""
+        return (self.folded.space,)
+
+    def selection(self) -> Selection:
+        """The folded memory, its members, and what all of them claim."""
+        everyone = (self.folded, *self.members)
+        return Selection(
+            memories=frozenset(memory.key for memory in everyone), claims=claims_of(everyone)
+        )
+
+    def decide(self, state: GraphState, now: datetime) -> Decided[Unfolded]:
+        """Restore the members.
+
+        Raises:
+            Conflict: see decide_unfold.
+        """
+        decision = decide_unfold(
+            state,
+            self.folded.key,
+            [member.key for member in self.members],
+            now,
+            expected_version=self.expected_version,
+        )
+        restored = sorted(each.uid for each in decision.changed if each.key != self.folded.key)
+        answer = Unfolded(result=decision.results[0], restored=tuple(restored))
+        return Decided(answer=answer, events=decision.events, memories=decision)
 
 
 def decide_unfold(
@@ -47,18 +90,19 @@ def decide_unfold(
         message = f"The memory is {folded.status}: it was unfolded or put away before."
         raise Conflict(message)
     draft = Draft(before=state, now=now)
-    changed = draft.set_status(folded, Status.ARCHIVED, UNFOLD)
+    changed = draft.set_status(folded, Status.ARCHIVED, Reason.UNFOLD)
     restored = [
         draft.set_status(memory, Status.ACTIVE, None).uid
         for memory in (state.memories[key] for key in sorted(members) if key in state.memories)
         if memory.status is Status.ARCHIVED
-        and memory.status_reason == FOLD
+        and memory.status_reason == Reason.FOLD
         and not memory.has_expired(now)
     ]
-    event: dict[str, object] = {
-        "uid": changed.uid,
-        "outcome": "unfolded",
-        "reason": UNFOLD,
-        "restored": restored,
-    }
+    event = Event(
+        space=changed.space.key,
+        subject=changed.uid,
+        effect=Effect.UNFOLDED,
+        reason=Reason.UNFOLD,
+        detail={"restored": restored},
+    )
     return draft.decision([WriteResult(index=0, outcome=Outcome.REVISED, memory=changed)], [event])

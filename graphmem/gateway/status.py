@@ -1,5 +1,6 @@
 """Status: memories are retracted, archived and restored; nothing is deleted."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -7,38 +8,60 @@ from graphmem.errors import Conflict, NotFound
 from graphmem.gateway.claims import own_claims
 from graphmem.gateway.decide import check_version
 from graphmem.gateway.draft import Draft
+from graphmem.gateway.memory_operation import MemoryOperation
+from graphmem.gateway.operation import Decided
+from graphmem.model.event import Effect, Event
 from graphmem.model.memory import Memory, Status
+from graphmem.model.space import Space
 from graphmem.model.state import Decision, GraphState, Selection
+from graphmem.model.trace import TraceKind
 from graphmem.model.writing import Outcome, WriteResult
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class StatusChange:
-    """A memory is to have a status, for a reason, if it still is in the version that the caller saw."""
+@dataclass(frozen=True, kw_only=True)
+class ChangeStatus(MemoryOperation[WriteResult]):
+    """Give a memory a status for a reason, if it is still in the version that the caller saw.
 
-    key: str
+    ``before`` is what a superseded memory last was while it was active: a restored one is true as
+    long as that.
+    """
+
+    kind = TraceKind.STATUS
+
+    memory: Memory
     status: Status
     reason: str | None
     expected_version: int | None = None
-    before: Memory | None = (
-        None  # what it last was while it was active; a restored memory is true as long as that
-    )
+    before: Memory | None = None
+
+    @property
+    def spaces(self) -> Sequence[Space]:
+        """The space of the memory."""
+        return (self.memory.space,)
+
+    def selection(self) -> Selection:
+        """The memory, its claims, and what took its place."""
+        keys = frozenset({self.memory.key})
+        return Selection(memories=keys, updated=keys, claims=frozenset(own_claims(self.memory)))
+
+    def decide(self, state: GraphState, now: datetime) -> Decided[WriteResult]:
+        """Give the memory its status.
+
+        Raises:
+            NotFound, Conflict: see decide_status.
+        """
+        decision = decide_status(state, self, now=now)
+        return Decided(answer=decision.results[0], events=decision.events, memories=decision)
 
 
-def status_selection(memory: Memory) -> Selection:
-    """What changing the status of a memory locks and reads: itself, its claims, and what took its place."""
-    keys = frozenset({memory.key})
-    return Selection(memories=keys, updated=keys, claims=frozenset(own_claims(memory)))
-
-
-def decide_status(state: GraphState, change: StatusChange, *, now: datetime) -> Decision:
+def decide_status(state: GraphState, change: ChangeStatus, *, now: datetime) -> Decision:
     """Give a memory a status; it is unchanged when it has it.
 
     Raises:
         NotFound: there is no such memory.
         Conflict: it has changed since, or what superseded it is still current.
     """
-    memory = state.memories.get(change.key)
+    memory = state.memories.get(change.memory.key)
     if memory is None:
         raise NotFound
     check_version(memory, change.expected_version)
@@ -50,11 +73,12 @@ def decide_status(state: GraphState, change: StatusChange, *, now: datetime) -> 
     if change.status is Status.ACTIVE:
         memory = _open_again(memory, change.before, state, now)
     changed = draft.set_status(memory, change.status, change.reason)
-    event: dict[str, object] = {
-        "uid": changed.uid,
-        "outcome": change.status.value,
-        "reason": change.reason,
-    }
+    event = Event(
+        space=changed.space.key,
+        subject=changed.uid,
+        effect=Effect(change.status),
+        detail={"reason": change.reason},
+    )
     return draft.decision([WriteResult(index=0, outcome=Outcome.REVISED, memory=changed)], [event])
 
 

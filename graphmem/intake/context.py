@@ -13,7 +13,7 @@ from graphmem.errors import (
     StoreUnavailable,
     ValueDamaged,
 )
-from graphmem.gateway.gateway import Gateway
+from graphmem.gateway.writing import Writing
 from graphmem.intake.write_backs import transcript, transcript_key
 from graphmem.model.bulletin import Snapshot
 from graphmem.model.caller import Caller, Role
@@ -64,14 +64,14 @@ class ContextMaker:
 
     def __init__(
         self,
-        gateway: Gateway,
+        writing: Writing,
         recall: Recall,
         bulletins: BulletinMaker,
         *,
         workspaces: Workspaces,
         clock: Clock,
     ) -> None:
-        self._gateway = gateway
+        self._writing = writing
         self._recall = recall
         self._bulletins = bulletins
         self._workspaces = workspaces
@@ -136,7 +136,7 @@ class ContextMaker:
         if caller.is_remembered:
             return None, StoreUnavailable()
         try:
-            (result,) = self._gateway.write([request], caller=caller).results
+            (result,) = self._writing.write([request], caller=caller).results
         except Forbidden:
             raise
         except GraphmemError as error:

@@ -8,7 +8,7 @@ from functools import partial
 
 from graphmem.errors import GraphmemError, InvalidInput, PolicyRefused, StoreUnavailable
 from graphmem.gateway.edges import EdgeRequest
-from graphmem.gateway.gateway import Gateway
+from graphmem.gateway.writing import Writing
 from graphmem.intake.file_forms import Extracted, extract
 from graphmem.intake.manifests import RejectedError, RejectionCode
 from graphmem.intake.taking import TakenFile
@@ -32,8 +32,8 @@ _WHOLE_CHARS, _PART_CHARS = (
 class FileWriter:
     """Writes what files hold, and notes on each what became of it."""
 
-    def __init__(self, gateway: Gateway, memories: Memories) -> None:
-        self._gateway = gateway
+    def __init__(self, writing: Writing, memories: Memories) -> None:
+        self._writing = writing
         self._memories = memories
 
     def write(self, space: Space, taken: Sequence[TakenFile], caller: Caller) -> None:
@@ -57,7 +57,7 @@ class FileWriter:
     def _write_singles(self, taken: Sequence[TakenFile], *, space: Space, caller: Caller) -> None:
         requests = [each.extracted.memories[0] for each in taken if each.extracted]
         try:
-            report = self._gateway.write(requests, caller=caller)
+            report = self._writing.write(requests, caller=caller)
         except StoreUnavailable:
             raise
         except Exception:  # noqa: BLE001 - of one of them, which then fails alone
@@ -75,7 +75,7 @@ class FileWriter:
             if sum(len(memory.content) for memory in memories) > _WHOLE_CHARS:
                 self._write_in_parts(taken, memories, edges, space, caller)
                 return
-            report = self._gateway.write(
+            report = self._writing.write(
                 memories,
                 edges=edges,
                 caller=caller,
@@ -109,7 +109,7 @@ class FileWriter:
         source key of its own.
         """
         edges = (*edges, *_edges_to_whole(memories, space))
-        refused = self._gateway.refusals(memories, edges, caller=caller)
+        refused = self._writing.refusals(memories, edges, caller=caller)
         if error := next(iter(refused), None) or self._missing_end(memories, edges):
             taken.problem = _refused(error)
             return
@@ -117,7 +117,7 @@ class FileWriter:
         plain = [replace(memory, part_of=(), dedupe=Dedupe.NONE) for memory in memories]
         last: tuple[Sequence[WriteRequest], Sequence[EdgeRequest]] = (plain[:1], edges)
         for part, own_edges in (*((part, ()) for part in _parts(plain[1:])), last):
-            report = self._gateway.write(
+            report = self._writing.write(
                 part, edges=own_edges, caller=caller, atomic=True, with_vectors=False
             )
             if error := report.first_error:

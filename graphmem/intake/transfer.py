@@ -116,26 +116,30 @@ class _EdgeLine(_Line):
     created_at = fields.AwareDateTime(allow_none=True)
 
 
-class _AnyLine(_Line):
-    memory = fields.Nested(_MemoryLine)
-    edge = fields.Nested(_EdgeLine)
-
-
-def imported(line: Any, space: Space) -> WriteRequest | EdgeRequest:  # noqa: ANN401 - any JSON
+def memory_request(value: Any, space: Space) -> WriteRequest:  # noqa: ANN401 - any JSON
     """What a line asks to be written into a space; its uid says which memory it is.
 
     Raises:
         InvalidInput: it is not in that form.
     """
+    return _request(_checked(_MemoryLine(), "memory", value), space)
+
+
+def edge_request(value: Any, space: Space) -> EdgeRequest:  # noqa: ANN401 - any JSON
+    """What a line asks to be drawn in a space.
+
+    Raises:
+        InvalidInput: it is not in that form.
+    """
+    return EdgeRequest(space=space, **_checked(_EdgeLine(), "edge", value))
+
+
+def _checked(schema: Schema, kind: str, value: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON
     try:
-        loaded = _AnyLine().load(line)
+        loaded: dict[str, Any] = schema.load(value)
     except ValidationError as error:
-        raise InvalidInput(_flat(error.messages_dict)) from error
-    if edge := loaded.get("edge"):
-        return EdgeRequest(space=space, **edge)
-    if values := loaded.get("memory"):
-        return _request(values, space)
-    raise InvalidInput({"line": ["Must hold a memory or an edge."]})
+        raise InvalidInput(_flat(error.messages_dict, kind)) from error
+    return loaded
 
 
 def _request(loaded: Mapping[str, Any], space: Space) -> WriteRequest:

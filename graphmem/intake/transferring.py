@@ -1,30 +1,45 @@
-"""Transferring: writing a space out as lines, and lines into a space."""
+"""Transferring: writing a space out as JSON lines, and lines into a space.
+
+What a line may hold, each room says: memories and edges here, others bring kinds of their own.
+"""
 
 import json
 import tempfile
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from typing import Any, TypeVar
 
 from graphmem.errors import GraphmemError, InvalidInput, StoreUnavailable
-from graphmem.gateway.edges import EdgeRequest
-from graphmem.gateway.gateway import Gateway
-from graphmem.intake.transfer import exported_edge, exported_memory, imported
+from graphmem.gateway.edges import DrawEdge, EdgeRequest
+from graphmem.gateway.writing import Writing
+from graphmem.intake.transfer import (
+    edge_request,
+    exported_edge,
+    exported_memory,
+    memory_request,
+)
 from graphmem.model.caller import Caller
 from graphmem.model.memory import Status
 from graphmem.model.space import Space
 from graphmem.model.writing import WriteRequest
+from graphmem.rooms import Transfer
 from graphmem.store.edges import EdgePlace, Edges
 from graphmem.store.memories import Memories, MemoryFilter, Place
 
 _AT_ONCE = 200
 _PROBLEMS_MAX = 100
+Request = TypeVar("Request", WriteRequest, EdgeRequest)
+Line = tuple[int, Any]  # the number of a line and what it holds
 
 
 @dataclass(kw_only=True)
 class Imported:
-    """What became of lines: how many of each outcome, and what is wrong with the first hundred that failed."""
+    """What became of lines: how many of each outcome.
+
+    And what is wrong with the first hundred that failed.
+    """
 
     counts: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
@@ -38,106 +53,153 @@ class Imported:
             self.problems.append(f"line {number}: {texts or error.message}")
 
 
-def export_lines(memories: Memories, edges: Edges, space: Space) -> Iterator[str]:
-    """All memories of a space, oldest first, of every status, then its edges."""
-    with tempfile.TemporaryFile("w+", encoding="utf-8") as lines:
-        starts: list[tuple[str, str, int]] = []
-        for status in Status:
-            behind: Place | None = None
-            while True:
-                wanted = MemoryFilter(spaces=[space], status=status)
-                page = memories.page(wanted, limit=_AT_ONCE, behind=behind)
-                for memory in page.memories:
-                    starts.append((memory.created_at.isoformat(), memory.uid, lines.tell()))
-                    lines.write(
-                        json.dumps({"memory": exported_memory(memory)}, ensure_ascii=False) + "\n"
-                    )
-                if (behind := page.next) is None:
-                    break
-        for _, _, start in sorted(starts):  # turns are to be written in their order
-            lines.seek(start)
-            yield lines.readline()
-    place: EdgePlace | None = None
-    while True:
-        found = edges.page([space], limit=_AT_ONCE, behind=place)
-        yield from (
-            json.dumps({"edge": exported_edge(edge)}, ensure_ascii=False) + "\n"
-            for edge in found.edges
-        )
-        if (place := found.next) is None:
-            return
+def export_lines(transfers: Sequence[Transfer], space: Space) -> Iterator[str]:
+    """All that a space holds, kind by kind."""
+    for transfer in transfers:
+        for value in transfer.lines(space):
+            yield json.dumps({transfer.kind: value}, ensure_ascii=False) + "\n"
 
 
 def import_lines(
-    gateway: Gateway, lines: Iterable[str], space: Space, *, caller: Caller
+    transfers: Sequence[Transfer], lines: Iterable[str], space: Space, *, caller: Caller
 ) -> Iterator[Imported]:
     """Write lines into a space, in batches; what became of them so far.
 
     A bad line takes no other with it.
 
     Raises:
-        Forbidden: the key may not write in the space. StoreUnavailable: the database does not
-        answer; lines that were written are known when they come again.
+        Forbidden: the key may not write in the space.
+        StoreUnavailable: the database does not answer; lines that were written are known when they
+            come again.
     """
     done = Imported()
+    kinds = [transfer.kind for transfer in transfers]
     numbered = enumerate(lines, start=1)
     while batch := list(islice(numbered, _AT_ONCE)):
-        memories: list[tuple[int, WriteRequest]] = []
-        edges: list[tuple[int, EdgeRequest]] = []
+        found: dict[str, list[Line]] = defaultdict(list)
         for number, line in batch:
             try:
-                request = imported(_parsed(line), space) if line.strip() else None
+                if line.strip():
+                    kind, value = _parsed(line, kinds)
+                    found[kind].append((number, value))
             except InvalidInput as error:
                 done.note_problem(number, error)
-                continue
-            if isinstance(request, EdgeRequest):
-                edges.append((number, request))
-            elif request:
-                memories.append((number, request))
-        _write_memories(gateway, memories, done, caller)
-        _draw_edges(gateway, edges, done, caller)
+        for transfer in transfers:
+            _write(transfer, found[transfer.kind], space, caller, done)
         yield done
 
 
-def _parsed(line: str) -> object:
+def _parsed(line: str, kinds: Sequence[str]) -> tuple[str, Any]:
+    """What a line holds, and of which kind it is."""
     try:
-        return json.loads(line)
+        values = json.loads(line)
     except (ValueError, RecursionError) as error:
         raise InvalidInput({"line": ["Is not JSON."]}) from error
+    if not isinstance(values, Mapping) or len(values) != 1:
+        raise InvalidInput({"line": [f"Must hold one of {', '.join(kinds)}."]})
+    ((kind, value),) = values.items()
+    if kind not in kinds:
+        raise InvalidInput({kind: [f"Is not a kind of line; there are {', '.join(kinds)}."]})
+    return kind, value
 
 
-def _write_memories(
-    gateway: Gateway, memories: Iterable[tuple[int, WriteRequest]], done: Imported, caller: Caller
+def _write(
+    transfer: Transfer, lines: Sequence[Line], space: Space, caller: Caller, done: Imported
 ) -> None:
-    numbered = list(memories)
-    if not numbered:
-        return
-    report = gateway.write([request for _, request in numbered], caller=caller)
-    for (number, _), result in zip(numbered, report.results, strict=True):
-        if result.error:
-            done.note_problem(number, result.error)
+    outcomes = transfer.write(space, [value for _, value in lines], caller=caller) if lines else ()
+    for (number, _), outcome in zip(lines, outcomes, strict=True):
+        if isinstance(outcome, GraphmemError):
+            done.note_problem(number, outcome)
         else:
-            done.counts[result.outcome.value] += 1
+            done.counts[outcome] += 1
 
 
-def _draw_edges(
-    gateway: Gateway, edges: Iterable[tuple[int, EdgeRequest]], done: Imported, caller: Caller
-) -> None:
-    """All edges in one transaction; where one of them is wrong, each alone."""
-    numbered = list(edges)
-    if not numbered:
-        return
+@dataclass(frozen=True, kw_only=True)
+class MemoryTransfer:
+    """The memories of a space, of every status; oldest first, because turns have an order."""
+
+    memories: Memories
+    writing: Writing
+    kind: str = "memory"
+
+    def lines(self, space: Space) -> Iterator[Mapping[str, Any]]:
+        """All memories. They lie in a file on the way, for they are read newest first."""
+        with tempfile.TemporaryFile("w+", encoding="utf-8") as file:
+            starts: list[tuple[str, str, int]] = []
+            for status in Status:
+                behind: Place | None = None
+                while True:
+                    wanted = MemoryFilter(spaces=[space], status=status)
+                    page = self.memories.page(wanted, limit=_AT_ONCE, behind=behind)
+                    for memory in page.memories:
+                        starts.append((memory.created_at.isoformat(), memory.uid, file.tell()))
+                        file.write(json.dumps(exported_memory(memory), ensure_ascii=False) + "\n")
+                    if (behind := page.next) is None:
+                        break
+            for _, _, start in sorted(starts):
+                file.seek(start)
+                yield json.loads(file.readline())
+
+    def write(
+        self, space: Space, values: Sequence[Any], *, caller: Caller
+    ) -> Iterable[str | GraphmemError]:
+        """Write memories under their uids."""
+        requests = [_loaded(memory_request, value, space) for value in values]
+        report = self.writing.write(requests, caller=caller)
+        return [result.error or result.outcome.value for result in report.results]
+
+
+@dataclass(frozen=True, kw_only=True)
+class EdgeTransfer:
+    """The edges between the memories of a space."""
+
+    edges: Edges
+    writing: Writing
+    kind: str = "edge"
+
+    def lines(self, space: Space) -> Iterator[Mapping[str, Any]]:
+        """All edges."""
+        behind: EdgePlace | None = None
+        while True:
+            page = self.edges.page([space], limit=_AT_ONCE, behind=behind)
+            yield from (exported_edge(edge) for edge in page.edges)
+            if (behind := page.next) is None:
+                return
+
+    def write(
+        self, space: Space, values: Sequence[Any], *, caller: Caller
+    ) -> Iterable[str | GraphmemError]:
+        """Draw edges: all in one transaction, or where one of them is wrong, each alone."""
+        requests = [_loaded(edge_request, value, space) for value in values]
+        drawable = [request for request in requests if isinstance(request, EdgeRequest)]
+        try:
+            self.writing.write([], edges=drawable, caller=caller)
+        except StoreUnavailable:
+            raise
+        except GraphmemError:
+            return [self._drawn_alone(request, caller) for request in requests]
+        return ["edges" if isinstance(each, EdgeRequest) else each for each in requests]
+
+    def _drawn_alone(
+        self, request: EdgeRequest | GraphmemError, caller: Caller
+    ) -> str | GraphmemError:
+        if isinstance(request, GraphmemError):
+            return request
+        try:
+            self.writing.gateway.execute(DrawEdge(request=request), caller)
+        except StoreUnavailable:
+            raise
+        except GraphmemError as error:
+            return error
+        return "edges"
+
+
+def _loaded(
+    load: Callable[[Any, Space], Request],
+    value: Any,  # noqa: ANN401 - any JSON
+    space: Space,
+) -> Request | InvalidInput:
     try:
-        gateway.write([], edges=[request for _, request in numbered], caller=caller)
-        done.counts["edges"] += len(numbered)
-    except StoreUnavailable:
-        raise
-    except GraphmemError:
-        for number, request in numbered:
-            try:
-                gateway.draw_edge(request, caller=caller)
-                done.counts["edges"] += 1
-            except StoreUnavailable:
-                raise
-            except GraphmemError as error:
-                done.note_problem(number, error)
+        return load(value, space)
+    except InvalidInput as error:
+        return error

@@ -1,5 +1,6 @@
 """Edges: typed, weighted relations between two memories of one space."""
 
+import hashlib
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -37,9 +38,15 @@ def edge_type(name: str) -> EdgeType:
     raise ValueError(msg)
 
 
+def edge_uid(from_key: str, edge_type: EdgeType | LineageType, to_key: str) -> str:
+    """The uid of an edge whose caller gave none: the same ends and type always give the same."""
+    digest = hashlib.sha256(f"{from_key}|{edge_type}|{to_key}".encode()).hexdigest()
+    return f"e-{digest[:24]}"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Edge:
-    """An edge between two memories; one per (from, type, to). ``weight`` is 0 to 1."""
+    """An edge between two memories; ``weight`` is 0 to 1. Its uid is unique in their space."""
 
     uid: str
     from_uid: str

@@ -42,4 +42,5 @@ class EntityChange:
     key_id: str
     into_is_new: bool = False
     aliases_before: Sequence[str] = ()
+    aliases: Sequence[str] | None = None  # what a merge makes of the names of the other one
     undone_at: datetime | None = None

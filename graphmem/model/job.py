@@ -1,10 +1,13 @@
-"""Jobs: what one run of a job may do, and what it did."""
+"""Jobs: what each does and when it runs, what one run of it may do, and what it did."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+
+from graphmem.errors import GraphmemError
+from graphmem.model.event import Effect, Event
 
 
 class RunStatus(StrEnum):
@@ -19,11 +22,88 @@ class RunStatus(StrEnum):
 
 
 _EXAMPLES = 10
-_PUTS_AWAY = frozenset({"archived", "merged", "superseded"})
+_PUTS_AWAY = frozenset({Effect.ARCHIVED, Effect.MERGED, Effect.SUPERSEDED})
 
 
 def _never() -> bool:
     return False
+
+
+_MINUTE, _DAY = 60, 24 * 60 * 60
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Every:
+    """Every so many minutes or seconds.
+
+    The offset, in minutes, lets jobs that build on each other begin one after the other. A start
+    that is late by more than the grace counts as missed. ``where`` says which spaces are due.
+    """
+
+    minutes: int = 0
+    seconds: int = 0
+    offset: int = 0
+    where: str = ""
+    grace_seconds: int = 300
+
+    @property
+    def period_seconds(self) -> int:
+        """From one start to the next."""
+        return self.minutes * _MINUTE or self.seconds
+
+    @property
+    def text(self) -> str:
+        """When it runs, in words."""
+        unit, number = ("minute", self.minutes) if self.minutes else ("second", self.seconds)
+        often = f"every {unit}" if number == 1 else f"every {number} {unit}s"
+        return f"{often}, {self.where}" if self.where else often
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Daily:
+    """Once a day, at a time in UTC; it is caught up within the hour."""
+
+    hour: int
+    minute: int
+    grace_seconds: int = 3600
+
+    @property
+    def period_seconds(self) -> int:
+        """From one start to the next."""
+        return _DAY
+
+    @property
+    def text(self) -> str:
+        """When it runs, in words."""
+        return f"daily at {self.hour}:{self.minute:02} UTC"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ByHand:
+    """Only when somebody asks for it."""
+
+    @property
+    def text(self) -> str:
+        """When it runs, in words."""
+        return "by hand"
+
+
+Schedule = Every | Daily | ByHand
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Job:
+    """A job: what it does, when it runs, and how long one run may take before the next goes on."""
+
+    name: str
+    does: str
+    schedule: Schedule
+    function: "Callable[[Run], None]"
+    budget_seconds: float = 300.0
+    spans_spaces: bool = False  # it works on all of them together, never on one
+    by_command_only: bool = False  # a service that is on must not do it to itself
+    # told where its time came and the store was away
+    without_store: Callable[[GraphmemError], None] | None = None
 
 
 @dataclass(kw_only=True, slots=True)
@@ -65,13 +145,13 @@ class Run:
         if what not in self.degraded:
             self.degraded.append(what)
 
-    def count(self, events: Iterable[Mapping[str, object]]) -> None:
-        """Count what a batch did, by outcome, and where."""
+    def count(self, events: Iterable[Event]) -> None:
+        """Count what a step did, by effect, and where."""
         for event in events:
-            self.counts[str(event["outcome"])] += 1
-            self.spaces.add(str(event["space"]))
-            if self.dry_run and event["outcome"] in _PUTS_AWAY:
-                self.gone.add(f"{event['space']}|{event['uid']}")
+            self.counts[event.counted_as or event.effect.value] += 1
+            self.spaces.add(event.space)
+            if self.dry_run and event.effect in _PUTS_AWAY:
+                self.gone.add(f"{event.space}|{event.subject}")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

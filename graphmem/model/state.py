@@ -1,55 +1,67 @@
 """What a write transaction reads before it decides, and what it then applies."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from graphmem.model.edge import Edge, EdgeType, LineageType
+from graphmem.model.event import Event
 from graphmem.model.memory import Memory, Revision
+from graphmem.model.space import Space
 from graphmem.model.writing import WriteResult
 
-EdgeKey = tuple[
-    str, EdgeType | LineageType, str
-]  # key of the memory it starts from, its type, key of the memory it ends at
+# keys of the memories that an edge starts from and ends at, around its type
+EdgeEnds = tuple[str, EdgeType | LineageType, str]
+EdgePlace = tuple[EdgeEnds, str]  # the ends and the uid of one edge
+
+
+def edge_claim(space: Space, uid: str) -> str:
+    """The claim of the uid of an edge, which is unique in its space."""
+    return f"{space.key}|edge|{uid}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Selection:
-    """What a write locks and reads: claim keys, memories, conversations, turns within them, and edges."""
+    """What a write locks and reads: claims, memories, conversations, their turns, and edges."""
 
     claims: frozenset[str] = frozenset()
     memories: frozenset[str] = frozenset()
     conversations: frozenset[str] = frozenset()
     anchors: frozenset[str] = frozenset()  # turns that new ones are put behind
     updated: frozenset[str] = frozenset()  # memories whose updaters are read as well
-    corrections: frozenset[str] = (
-        frozenset()
-    )  # memories of which it is read whether they update another
-    edges: frozenset[EdgeKey] = frozenset()
-    with_turns: bool = (
-        True  # whether the turns around the memories are read, whose contexts may change
-    )
-    entities: frozenset[str] = (
-        frozenset()
-    )  # space without persona | entity key: those that may have been merged
+    corrections: frozenset[str] = frozenset()  # of which it is read whether they update another
+    edges: frozenset[EdgeEnds] = frozenset()
+    edge_uids: frozenset[str] = frozenset()  # claims of the uids of edges, wherever these stand
+    with_turns: bool = True  # whether the turns around the memories are read
+    # space without persona | entity key: those that may have been merged
+    entities: frozenset[str] = frozenset()
+
+    @property
+    def locks(self) -> frozenset[str]:
+        """The claims that are locked."""
+        return self.claims | self.edge_uids
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GraphState:
-    """The part of the graph that was selected.
+    """The part of the graph that was selected. Memories are by key, claims point to their memory.
 
-    Memories are by key, claims point to their memory.
+    ``records`` are those of the room whose operation it is. ``resting`` are records of rooms that
+    rest on what was selected.
     """
 
     memories: Mapping[str, Memory] = field(default_factory=dict)
     claims: Mapping[str, str] = field(default_factory=dict)
     previous_turns: Mapping[str, str] = field(default_factory=dict)  # turn → the turn before it
     last_turns: Mapping[str, str] = field(default_factory=dict)  # conversation → its last turn
-    updaters: Mapping[str, tuple[str, ...]] = field(
-        default_factory=dict
-    )  # memory → those that UPDATES it
+    # memory → those that UPDATES it
+    updaters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     corrections: frozenset[str] = frozenset()  # those of the asked ones that update another memory
-    edges: Mapping[EdgeKey, Edge] = field(default_factory=dict)
-    became: Mapping[str, str] = field(default_factory=dict)  # merged entity → key of what it became
+    edges: Mapping[EdgeEnds, Sequence[Edge]] = field(default_factory=dict)  # oldest first
+    edge_uids: Mapping[str, EdgeEnds] = field(default_factory=dict)  # by claim
+    became: Mapping[str, str] = field(default_factory=dict)  # merged entity → what it became
+    records: Any = None
+    resting: tuple[tuple[Any, Any], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -59,22 +71,18 @@ class Decision:
     results: tuple[WriteResult, ...] = ()
     created: tuple[Memory, ...] = ()
     changed: tuple[Memory, ...] = ()
-    counted: frozenset[str] = (
-        frozenset()
-    )  # of the changed ones: only how often they were said, which no index repeats
+    counted: frozenset[str] = frozenset()  # of the changed: only how often they were said
     revisions: tuple[Revision, ...] = ()
     edges: tuple[tuple[Memory, Edge], ...] = ()  # with the memory they start from
-    removed_edges: tuple[EdgeKey, ...] = ()
+    removed_edges: tuple[EdgePlace, ...] = ()
     claims: Mapping[str, str] = field(default_factory=dict)  # to be set
     released: frozenset[str] = frozenset()  # memories whose content and logical claims end
     links: tuple[tuple[str, str], ...] = ()  # NEXT edges to be there
     unlinked: tuple[tuple[str, str], ...] = ()  # NEXT edges to be gone
     last_turns: Mapping[str, str] = field(default_factory=dict)
     mentioning: frozenset[str] = frozenset()  # memories whose mentions are to be drawn anew
-    vectors_of: Mapping[str, int] = field(
-        default_factory=dict
-    )  # memory → index of the item it is embedded from
-    events: tuple[Mapping[str, object], ...] = ()
+    vectors_of: Mapping[str, int] = field(default_factory=dict)  # memory → index of its item
+    events: tuple[Event, ...] = ()
 
     @property
     def is_empty(self) -> bool:

@@ -4,6 +4,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib.resources.abc import Traversable
 from typing import Any, TypeVar
 
 import neo4j
@@ -25,7 +26,7 @@ from graphmem.errors import (
     StoreLoginRefused,
     StoreUnavailable,
 )
-from graphmem.store.queries import QUERIES
+from graphmem.store.queries import QUERIES, Query, load_queries
 
 Result = TypeVar("Result")
 Row = Mapping[str, Any]
@@ -45,7 +46,7 @@ class Transaction:
     def run(self, query: str, /, **parameters: Any) -> list[neo4j.Record]:  # noqa: ANN401 - driver values
         """Run a named query and return all its rows."""
         self._connection.count_query()
-        return list(self._transaction.run(QUERIES[query].text, parameters))
+        return list(self._transaction.run(self._connection.query(query).text, parameters))
 
 
 class Connection:
@@ -63,6 +64,7 @@ class Connection:
     ) -> None:
         self.uri = uri
         self.database = database
+        self._queries: Mapping[str, Query] = QUERIES
         self._counted = threading.local()
         self._is_away = False  # the last call got no answer
         self._refused_until = 0.0  # a database that was away a moment ago is not asked again
@@ -83,6 +85,14 @@ class Connection:
             msg = f"The Neo4j address {uri} is not valid."
             raise StoreUnavailable(msg) from error
         self._bookmarks = neo4j.GraphDatabase.bookmark_manager()
+
+    def add_queries(self, folder: Traversable) -> None:
+        """Also know the named queries of a folder, such as those of a room."""
+        self._queries = {**self._queries, **load_queries(folder)}
+
+    def query(self, name: str) -> Query:
+        """The query of a name."""
+        return self._queries[name]
 
     @property
     def queries_run(self) -> int:
@@ -142,7 +152,7 @@ class Connection:
 
     def run_named(self, query: str, /, **parameters: Any) -> None:  # noqa: ANN401 - driver values
         """Run one named query that Neo4j allows only outside of data transactions."""
-        self.run_statement(QUERIES[query].text, **parameters)
+        self.run_statement(self.query(query).text, **parameters)
 
     @contextmanager
     def _attempted(self) -> Iterator[None]:

@@ -243,49 +243,61 @@ def shared_mentions(transaction: Transaction, space: Space, from_key: str, into_
     return int(rows[0]["shared"])
 
 
-def create_entity(transaction: Transaction, space: Space, ref: EntityRef, *, now: datetime) -> bool:
-    """Create an entity that is not there; says whether it is new."""
+def create_entity(transaction: Transaction, space: Space, ref: EntityRef, *, now: datetime) -> None:
+    """Create an entity that is not there."""
     properties = {
+        "key": f"{space.key}|{ref.key}",
         "entity_key": ref.key,
         "space": space.key,
         "type": ref.key.partition(":")[0],
         "label": ref.label or label_from_key(ref.key),
         "created_at": now,
     }
-    rows = transaction.run(
-        "entities.create", space_key=f"{space.key}|{ref.key}", properties=properties
-    )
-    return bool(rows[0]["is_new"])
+    transaction.run("entities.create", properties=properties)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mentioning:
+    """How many memories mention an entity, and the uids of the first."""
+
+    count: int = 0
+    sample: tuple[str, ...] = ()
+
+
+def lock_mentioning(
+    transaction: Transaction, space: Space, key: str, memory_keys: Sequence[str] | None
+) -> Mentioning:
+    """Lock the memories that mention an entity: all of them, or those of some keys that do."""
+    row = transaction.run(
+        "entities.lock_mentioning",
+        key=f"{space.key}|{key}",
+        every=memory_keys is None,
+        space_prefix=space.key,
+        space_keys=list(memory_keys or ()),
+    )[0]
+    return Mentioning(count=row["memories"], sample=tuple(row["sample"]))
 
 
 def move_mentions(
     transaction: Transaction, change: EntityChange, memory_keys: Sequence[str] | None
-) -> tuple[int, list[str]]:
-    """Move mentions as a change says, of all memories or of some.
-
-    Says how many, and the uids of the first.
-    """
-    row = transaction.run(
+) -> None:
+    """Move mentions as a change says, of all memories or of some."""
+    transaction.run(
         "entities.move_mentions",
         **_ends(change),
         change=change.uid,
         every=memory_keys is None,
         space_prefix=change.space,
         space_keys=list(memory_keys or ()),
-    )[0]
-    return row["moved"], row["sample"]
+    )
 
 
-def save_change(
-    transaction: Transaction, change: EntityChange, *, aliases: Sequence[str] | None
-) -> None:
-    """Keep a change.
-
-    With ``aliases`` the one entity is merged into the other, which then has these.
-    """
-    if aliases is not None:
+def save_change(transaction: Transaction, change: EntityChange) -> None:
+    """Keep a change; a merge also lets the one entity stand for the other, with its new aliases."""
+    if change.aliases is not None:
         ends = {name: value for name, value in _ends(change).items() if name.endswith("_key")}
-        transaction.run("entities.merge_into", **ends, change=change.uid, aliases=list(aliases))
+        aliases = list(change.aliases)
+        transaction.run("entities.merge_into", **ends, change=change.uid, aliases=aliases)
     transaction.run(
         "entities.save_change",
         uid=change.uid,
@@ -320,14 +332,11 @@ def later_changes(transaction: Transaction, change: EntityChange) -> list[str]:
     return [row["uid"] for row in rows]
 
 
-def move_back(transaction: Transaction, change: EntityChange, *, now: datetime) -> int:
-    """Undo a change; says how many memories got their mentions back."""
+def move_back(transaction: Transaction, change: EntityChange) -> None:
+    """Undo a change, as of its ``undone_at``."""
     ends = _ends(change)
-    row = transaction.run(
-        "entities.move_back", **ends, change=change.uid, space_prefix=change.space
-    )[0]
-    transaction.run("entities.finish_undo", uid=change.uid, now=now)
-    return int(row["restored"])
+    transaction.run("entities.move_back", **ends, change=change.uid, space_prefix=change.space)
+    transaction.run("entities.finish_undo", uid=change.uid, now=change.undone_at)
 
 
 def _ends(change: EntityChange) -> dict[str, str]:

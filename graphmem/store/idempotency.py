@@ -1,8 +1,12 @@
 """Idempotency keys: what was answered to a caller's retry key, kept with the write it belongs to."""
 
+from datetime import datetime
+
 from graphmem.errors import Conflict
 from graphmem.model.writing import IdempotencyKey
-from graphmem.store.connection import Transaction
+from graphmem.store.connection import Connection, Transaction
+
+_FORGOTTEN_AT_ONCE = 10_000
 
 
 def lock_answer(transaction: Transaction, key: IdempotencyKey) -> str | None:
@@ -34,3 +38,20 @@ def save_answer(transaction: Transaction, key: IdempotencyKey, answer: str) -> N
         answer=answer,
         expires_at=key.expires_at,
     )
+
+
+class RetryKeys:
+    """Forgets retry keys whose time has passed."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def forget(self, now: datetime, *, dry_run: bool = False) -> int:
+        """Forget those that have expired, at most ten thousand; says how many."""
+        if dry_run:
+            rows = self._connection.fetch("service.count_old_idempotency_keys", now=now)
+            return min(int(rows[0]["old"]), _FORGOTTEN_AT_ONCE)
+        rows = self._connection.run(
+            "service.forget_idempotency_keys", now=now, limit=_FORGOTTEN_AT_ONCE
+        )
+        return int(rows[0]["removed"])

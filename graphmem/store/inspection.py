@@ -1,16 +1,11 @@
 """Inspection: reads for the integrity job, and removal of what belongs to nothing."""
 
-from collections.abc import Collection
-from datetime import datetime
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 
-from graphmem.model.job import Run
-from graphmem.model.space import space_from_key
 from graphmem.model.tending import Inspected
-from graphmem.model.trace import job_trace
-from graphmem.ports import IdSource
 from graphmem.store.connection import Connection, Transaction
 from graphmem.store.mapping import memory_from_node
-from graphmem.store.traces import save_traces
 
 _LEFTOVERS_MAX = 10_000
 
@@ -49,13 +44,6 @@ class Inspection:
             )
         ]
 
-    def remove_empty_claims(self, space: str) -> int:
-        """Remove claims that point to no memory; says how many."""
-        rows = self._connection.run(
-            "inspection.remove_empty_claims", space=space, limit=_LEFTOVERS_MAX
-        )
-        return int(rows[0]["removed"])
-
     def crossing_edges(self, space: str) -> list[str]:
         """Edges between memories of two spaces, by the key of the memory that each begins at."""
         rows = self._connection.fetch(
@@ -63,31 +51,38 @@ class Inspection:
         )
         return [row["key"] for row in rows]
 
-    def remove_crossing_edges(self, run: Run, *, ids: IdSource, now: datetime) -> int:
-        """Remove edges between memories of two spaces, with a trace of each; says how many."""
 
-        def work(transaction: Transaction) -> int:
-            rows = transaction.run(
-                "inspection.remove_crossing_edges", space=run.space, limit=_LEFTOVERS_MAX
-            )
-            traces = [
-                job_trace(
-                    ids.new("trace"),
-                    job=run.job,
-                    run=run.uid,
-                    space=space_from_key(row["space"]),
-                    event={
-                        "uid": row["uid"],
-                        "outcome": "repaired",
-                        "reason": "edges_across_spaces",
-                        "type": row["type"],
-                    },
-                    now=now,
-                )
-                for row in rows
-            ]
-            if traces:
-                save_traces(transaction, traces)
-            return len(traces)
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CrossingEdge:
+    """An edge between memories of two spaces, by where it starts. ``id`` is the driver's."""
 
-        return self._connection.write(work)
+    id: str
+    space: str
+    uid: str
+    type: str
+
+
+def lock_empty_claims(transaction: Transaction, space: str) -> list[str]:
+    """Lock claims that point to no memory, at most ten thousand, and give those that still do."""
+    rows = transaction.run("inspection.lock_empty_claims", space=space, limit=_LEFTOVERS_MAX)
+    return [row["key"] for row in rows]
+
+
+def remove_claims(transaction: Transaction, claims: Sequence[str]) -> None:
+    """Remove claims."""
+    transaction.run("inspection.remove_claims", claims=list(claims))
+
+
+def crossing_edges(transaction: Transaction, space: str) -> list[CrossingEdge]:
+    """Edges between memories of two spaces, at most ten thousand."""
+    rows = transaction.run("inspection.crossing_edges", space=space, limit=_LEFTOVERS_MAX)
+    return [
+        CrossingEdge(id=row["id"], space=row["space"], uid=row["uid"], type=row["type"])
+        for row in rows
+    ]
+
+
+def remove_edges(transaction: Transaction, edges: Sequence[CrossingEdge]) -> None:
+    """Remove edges."""
+    rows = [{"space": edge.space, "id": edge.id} for edge in edges]
+    transaction.run("inspection.remove_edges", space_rows=rows)

@@ -1,45 +1,79 @@
-"""Migrations: numbered schema files, each applied once, under a lease, by whichever process comes first."""
+"""Migrations: numbered steps that bring the schema up to date, each applied once, under a lease.
 
+The core and each room count their own. A step is a Cypher file, or a function that works in
+batches; either may be cut at any point and run again.
+"""
+
+import logging
 import re
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import resources
+from importlib.resources.abc import Traversable
 
 from graphmem.errors import SchemaMismatch, SchemaOutdated, StoreUnavailable
 from graphmem.ports import Clock, Embedder
 from graphmem.store.connection import Connection
-from graphmem.store.leases import waited_lease
+from graphmem.store.leases import Heartbeat, waited_lease
+
+log = logging.getLogger(__name__)
 
 _FILE = re.compile(r"(?P<number>\d{4})_[a-z_]+\.cypher")
+CORE = "graphmem"
 _LEASE = "schema"
-_LEASE_SECONDS = 120.0
+_LEASE_SECONDS = 30.0
+_WAIT_SECONDS = 3600.0  # for another process that migrates
 _ONLINE_SECONDS = 300.0
 _TRIES = 3
+
+Report = Callable[[str], None]  # is told how far it is
+MigrationStep = Callable[[Connection, Report], None]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Migration:
-    """One schema file: its number and its statements."""
+    """One step: its number, and its statements or its function."""
 
     number: int
     name: str
-    statements: tuple[str, ...]
+    statements: tuple[str, ...] = ()
+    step: MigrationStep | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class MigrationSet:
+    """The migrations of the core or of a room, in order."""
+
+    owner: str
+    migrations: tuple[Migration, ...]
+
+    @property
+    def newest(self) -> int:
+        """The version that they lead to."""
+        return max((migration.number for migration in self.migrations), default=0)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SchemaState:
-    """What the database was prepared for; version 0 is an empty one."""
+    """What the database was prepared for; version 0 is an empty one. ``rooms`` have their own."""
 
     version: int
     embedder: str | None
     dimensions: int | None
+    rooms: Mapping[str, int] = field(default_factory=dict)
+
+    def version_of(self, owner: str) -> int:
+        """The last migration of the core or of a room that was applied."""
+        return self.version if owner == CORE else self.rooms.get(owner, 0)
 
 
-def load_migrations() -> tuple[Migration, ...]:
-    """The migrations in order; number 0 is what they need themselves."""
-    files = sorted(resources.files("cypher.schema").iterdir(), key=lambda file: file.name)
-    return tuple(
+def migration_set(
+    owner: str, folder: Traversable | None, steps: Mapping[int, MigrationStep] | None = None
+) -> MigrationSet:
+    """The migrations of a folder, with steps in Python by number."""
+    files = sorted(folder.iterdir(), key=lambda file: file.name) if folder else []
+    found = [
         Migration(
             number=int(match["number"]),
             name=file.name,
@@ -47,81 +81,144 @@ def load_migrations() -> tuple[Migration, ...]:
         )
         for file in files
         if (match := _FILE.fullmatch(file.name))
-    )
+    ]
+    found += [
+        Migration(number=number, name=step.__name__, step=step)
+        for number, step in (steps or {}).items()
+    ]
+    ordered = sorted(found, key=lambda each: each.number)
+    return MigrationSet(owner=owner, migrations=tuple(ordered))
+
+
+def core_migrations(steps: Mapping[int, MigrationStep] | None = None) -> MigrationSet:
+    """The migrations of the core; number 0 is what migrations need themselves."""
+    return migration_set(CORE, resources.files("cypher.schema"), steps)
 
 
 def schema_state(connection: Connection) -> SchemaState:
     """What the database was prepared for."""
-    rows = connection.fetch("service.schema")
-    if not rows:
-        return SchemaState(version=0, embedder=None, dimensions=None)
-    row = rows[0]
+    rows = {row["name"]: row for row in connection.fetch("service.schema")}
+    rooms = {name: row["version"] for name, row in rows.items() if name != CORE}
+    if CORE not in rows:
+        return SchemaState(version=0, embedder=None, dimensions=None, rooms=rooms)
+    core = rows[CORE]
     return SchemaState(
-        version=row["version"], embedder=row["embedder"], dimensions=row["dimensions"]
+        version=core["version"],
+        embedder=core["embedder"],
+        dimensions=core["dimensions"],
+        rooms=rooms,
     )
 
 
 def apply_migrations(
-    connection: Connection, *, embedder: Embedder, clock: Clock, holder: str
+    connection: Connection,
+    sets: Sequence[MigrationSet],
+    *,
+    embedder: Embedder,
+    clock: Clock,
+    holder: str,
+    report: Report = log.info,
 ) -> SchemaState:
     """Bring the schema up to date and wait until its indexes answer. Safe from several processes.
 
     Raises:
         SchemaMismatch: the database is newer than this version, or has vectors of another embedder.
     """
-    bootstrap, *numbered = load_migrations()
     state = schema_state(connection)
-    check_schema(state, embedder, applying=True)
-    if state.version == numbered[-1].number:
+    check_schema(state, sets, embedder, applying=True)
+    if not any(True for _ in _missing(state, sets)):
         _wait_online(connection)
         return state
-    _run(connection, bootstrap, {})
-    with waited_lease(
-        connection,
-        _LEASE,
-        holder=holder,
-        clock=clock,
-        seconds=_LEASE_SECONDS,
-        wait_seconds=_LEASE_SECONDS,
+    _run_statements(connection, sets[0].migrations[0], {})
+    report("the schema is brought up to date")
+    with (
+        waited_lease(
+            connection,
+            _LEASE,
+            holder=holder,
+            clock=clock,
+            seconds=_LEASE_SECONDS,
+            wait_seconds=_WAIT_SECONDS,
+        ),
+        Heartbeat(connection, _LEASE, holder=holder, clock=clock, seconds=_LEASE_SECONDS),
     ):
         state = schema_state(connection)
-        check_schema(state, embedder, applying=True)
-        for migration in numbered:
-            if migration.number > state.version:
-                _run(connection, migration, {"dimensions": embedder.dimensions})
-                connection.run(
-                    "service.save_schema",
-                    version=migration.number,
-                    embedder=embedder.name,
-                    dimensions=embedder.dimensions,
-                )
+        check_schema(state, sets, embedder, applying=True)
+        for owner, migration in _missing(state, sets):
+            report(f"migration {owner} {migration.name}")
+            _apply(connection, owner, migration, embedder, report)
         _wait_online(connection)
     return schema_state(connection)
 
 
-def check_schema(state: SchemaState, embedder: Embedder, *, applying: bool = False) -> None:
+def check_schema(
+    state: SchemaState,
+    sets: Iterable[MigrationSet],
+    embedder: Embedder,
+    *,
+    applying: bool = False,
+) -> None:
     """Refuse to work on a schema or an embedder that does not match.
 
     Raises:
         SchemaMismatch: it does not; the message names the way out.
     """
-    newest = max(migration.number for migration in load_migrations())
-    if state.version > newest:
-        msg = f"The database has schema {state.version}, this graphmem knows {newest}: install a newer graphmem."
-        raise SchemaMismatch(msg)
-    if state.version < newest and not applying:
-        msg = f"The database has schema {state.version}, this graphmem needs {newest}: run `graphmem schema apply`."
-        raise SchemaOutdated(msg)
+    for each in sets:
+        _check_version(each, state.version_of(each.owner), applying=applying)
     if state.embedder is not None and state.embedder != embedder.name:
         msg = (
-            f"The vectors in the database were made by {state.embedder}, GRAPHMEM_EMBEDDER is {embedder.name}."
-            " Set GRAPHMEM_EMBEDDER back, or make the vectors anew: `graphmem jobs run reembed` with the new one; the"
-            " service may run on with the old one meanwhile."
+            f"The vectors in the database were made by {state.embedder}, GRAPHMEM_EMBEDDER is"
+            f" {embedder.name}. Set GRAPHMEM_EMBEDDER back, or make the vectors anew:"
+            " `graphmem jobs run reembed` with the new one; the service may run on with the old"
+            " one meanwhile."
         )
         raise SchemaMismatch(msg)
 
 
-def _run(connection: Connection, migration: Migration, parameters: Mapping[str, object]) -> None:
+def _check_version(wanted: MigrationSet, version: int, *, applying: bool) -> None:
+    what = "schema" if wanted.owner == CORE else f"{wanted.owner} schema"
+    if version > wanted.newest:
+        msg = (
+            f"The database has {what} {version}, this graphmem knows {wanted.newest}:"
+            " install a newer graphmem."
+        )
+        raise SchemaMismatch(msg)
+    if version < wanted.newest and not applying:
+        msg = (
+            f"The database has {what} {version}, this graphmem needs {wanted.newest}:"
+            " run `graphmem schema apply`."
+        )
+        raise SchemaOutdated(msg)
+
+
+def _missing(state: SchemaState, sets: Iterable[MigrationSet]) -> Iterable[tuple[str, Migration]]:
+    """The migrations that are still to be applied, in order."""
+    for each in sets:
+        done = state.version_of(each.owner)
+        yield from ((each.owner, step) for step in each.migrations if step.number > done)
+
+
+def _apply(
+    connection: Connection, owner: str, migration: Migration, embedder: Embedder, report: Report
+) -> None:
+    """Run a migration and record that it was."""
+    if migration.step:
+        migration.step(connection, report)
+    _run_statements(connection, migration, {"dimensions": embedder.dimensions})
+    if owner == CORE:
+        connection.run(
+            "service.save_schema",
+            version=migration.number,
+            embedder=embedder.name,
+            dimensions=embedder.dimensions,
+        )
+    else:
+        connection.run("service.save_room_schema", room=owner, version=migration.number)
+
+
+def _run_statements(
+    connection: Connection, migration: Migration, parameters: Mapping[str, object]
+) -> None:
     for statement in migration.statements:
         used = {name: value for name, value in parameters.items() if f"${name}" in statement}
         for tries_left in reversed(range(_TRIES)):

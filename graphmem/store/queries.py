@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import resources
+from importlib.resources.abc import Traversable
 from types import MappingProxyType
 
 _START = re.compile(r"^// name: *(?P<name>[a-z_]+) *$", re.MULTILINE)
@@ -87,12 +88,9 @@ def _parse(name: str, block: str) -> Query:
     return Query(name=name, text=text, doc=doc, parameters=frozenset(used))
 
 
-def _load() -> dict[str, Query]:
-    files = {
-        file.name: file
-        for file in resources.files("cypher").iterdir()
-        if file.name.endswith(".cypher")
-    }
+def load_queries(folder: Traversable) -> dict[str, Query]:
+    """The queries of all files of a folder."""
+    files = {file.name: file for file in folder.iterdir() if file.name.endswith(".cypher")}
     return {
         name: query
         for file_name, file in sorted(files.items())
@@ -102,4 +100,4 @@ def _load() -> dict[str, Query]:
     }
 
 
-QUERIES: Mapping[str, Query] = MappingProxyType(_load())
+QUERIES: Mapping[str, Query] = MappingProxyType(load_queries(resources.files("cypher")))

@@ -42,6 +42,10 @@ class Traces:
         rows = self._connection.fetch("traces.by_uid", tenant=tenant, uid=uid)
         return trace_from_node(rows[0]["t"]) if rows else None
 
+    def save(self, trace: TraceRecord) -> None:
+        """Keep the trace of what changed nothing else."""
+        self._connection.write(lambda transaction: save_trace(transaction, trace))
+
     def forget(self, before: datetime, *, dry_run: bool = False) -> int:
         """Remove the traces from before a time; says how many."""
         if dry_run:

@@ -20,9 +20,7 @@ from graphmem.model.tending import (
     TopicRow,
 )
 from graphmem.model.tokens import epoch_ms
-from graphmem.model.trace import TraceRecord
 from graphmem.store.connection import Connection, Transaction
-from graphmem.store.traces import save_trace
 from graphmem.store.vectors import VectorSlot
 
 _ROWS_AT_ONCE = 5_000
@@ -208,35 +206,6 @@ class Upkeep:
             for row in rows
         ]
 
-    def save_summary(
-        self,
-        space: Space,
-        entity: Summarisable,
-        text: str,
-        *,
-        by: str,
-        trace: TraceRecord,
-        now: datetime,
-    ) -> None:
-        """Keep what is known of an entity within a space, instead of what was kept before."""
-
-        def work(transaction: Transaction) -> None:
-            transaction.run(
-                "upkeep.save_summary",
-                key=f"{space.key}|{entity.key}",
-                space=space.key,
-                entity_key=entity.key,
-                entity=f"{space.without_persona.key}|{entity.key}",
-                text=text,
-                facts=entity.facts,
-                by=by,
-                sources=list(entity.sources),
-                now=now,
-            )
-            save_trace(transaction, trace)
-
-        self._connection.write(work)
-
     def summaries(self, spaces: Sequence[Space], key: str) -> dict[str, EntitySummary]:
         """What is kept of an entity in some spaces, by the key of the space."""
         rows = self._connection.fetch(
@@ -274,21 +243,6 @@ class Upkeep:
             for row in rows
         ]
 
-    def save_topics(self, space: str, topics: Sequence[Topic], *, now: datetime) -> None:
-        """Keep the topics of a space instead of those that were kept before."""
-        rows = [
-            {
-                "key": f"{space}|{topic.term}",
-                "topic": topic.label,
-                "score": topic.score,
-                "memories": topic.memories,
-                "rank": rank,
-                "examples": list(topic.examples),
-            }
-            for rank, topic in enumerate(topics, 1)
-        ]
-        self._connection.run("upkeep.save_topics", space=space, topics=rows, now=now)
-
     def topics(self, space: str, *, limit: int) -> list[TopicRow]:
         """The topics of a space, best first."""
         return [
@@ -300,6 +254,48 @@ class Upkeep:
             )
             for row in self._connection.fetch("upkeep.topics", space=space, limit=limit)
         ]
+
+
+def save_summary(
+    transaction: Transaction,
+    space: Space,
+    entity: Summarisable,
+    text: str,
+    *,
+    by: str,
+    now: datetime,
+) -> None:
+    """Keep what is known of an entity within a space, instead of what was kept before."""
+    transaction.run(
+        "upkeep.save_summary",
+        key=f"{space.key}|{entity.key}",
+        space=space.key,
+        entity_key=entity.key,
+        entity=f"{space.without_persona.key}|{entity.key}",
+        text=text,
+        facts=entity.facts,
+        by=by,
+        sources=list(entity.sources),
+        now=now,
+    )
+
+
+def save_topics(
+    transaction: Transaction, space: str, topics: Sequence[Topic], *, now: datetime
+) -> None:
+    """Keep the topics of a space instead of those that were kept before."""
+    rows = [
+        {
+            "key": f"{space}|{topic.term}",
+            "topic": topic.label,
+            "score": topic.score,
+            "memories": topic.memories,
+            "rank": rank,
+            "examples": list(topic.examples),
+        }
+        for rank, topic in enumerate(topics, 1)
+    ]
+    transaction.run("upkeep.save_topics", space=space, topics=rows, now=now)
 
 
 def _moment(value: Any) -> datetime | None:  # noqa: ANN401 - a time of the driver

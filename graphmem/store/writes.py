@@ -2,15 +2,16 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from graphmem.model.edge import Edge
+from graphmem.model.edge import Edge, edge_uid
 from graphmem.model.entity import EntityRef, label_from_key
-from graphmem.model.memory import Memory, Revision
-from graphmem.model.state import Decision, EdgeKey, GraphState, Selection
+from graphmem.model.memory import Memory, Revision, memory_key
+from graphmem.model.space import space_from_key
+from graphmem.model.state import Decision, EdgeEnds, GraphState, Selection, edge_claim
 from graphmem.ports import Vector
 from graphmem.store.connection import Transaction
 from graphmem.store.entities import resolved_entities
@@ -39,37 +40,53 @@ class Enrichment:
     slot: str = ""  # the place of its vectors
 
 
-def read_state(transaction: Transaction, selection: Selection) -> GraphState:
-    """Lock and read a selection: claims, then conversations, then memories, each in order.
+ReadRecords = Callable[[Sequence[str]], tuple[Any, tuple[tuple[Any, Any], ...]]]
+
+
+def _no_records(_: Sequence[str]) -> tuple[None, tuple[()]]:
+    return None, ()
+
+
+def read_state(
+    transaction: Transaction, selection: Selection, *, read_records: ReadRecords = _no_records
+) -> GraphState:
+    """Lock and read a selection: claims, conversations and records of rooms, then memories.
 
     All writers take their locks in this order, so they wait for each other instead of in a ring.
+    ``read_records`` takes the keys of the selected memories, and gives the records of the room and
+    what rests on the memories.
     """
-    claims = _lock_claims(transaction, selection.claims)
+    claims = _lock_claims(transaction, selection.claims | selection.edge_uids)
     last_turns = _lock_conversations(transaction, selection.conversations)
     updaters = _updaters(transaction, selection.updated)
     keys = {*selection.memories, *claims.values(), *last_turns.values()}
     keys.update(key for found in updaters.values() for key in found)
-    previous: dict[str, str] = {}
-    if selection.with_turns and (
-        anchors := selection.anchors
-        | selection.memories
-        | set(last_turns.values())
-        | set(claims.values())
-    ):
-        for row in transaction.run("writes.turns_around", space_keys=sorted(anchors)):
-            keys.add(row["key"])
-            if row["previous"]:
-                previous[row["key"]] = row["previous"]
+    records, resting = read_records(sorted(keys))
+    previous = _turns_around(transaction, selection, {*claims.values(), *last_turns.values()})
     return GraphState(
-        memories=_lock_memories(transaction, keys),
+        memories=_lock_memories(transaction, keys | previous.keys()),
         claims=claims,
-        previous_turns=previous,
+        previous_turns={turn: before for turn, before in previous.items() if before},
         last_turns=last_turns,
         updaters=updaters,
         corrections=_corrections(transaction, selection.corrections),
         edges=_edges(transaction, selection.edges),
+        edge_uids=_edge_uids(transaction, selection.edge_uids),
         became=resolved_entities(transaction, selection.entities) if selection.entities else {},
+        records=records,
+        resting=resting,
     )
+
+
+def _turns_around(
+    transaction: Transaction, selection: Selection, found: Collection[str]
+) -> dict[str, str | None]:
+    """The turns around those that are selected, each with the one before it."""
+    anchors = sorted({*selection.anchors, *selection.memories, *found})
+    if not (selection.with_turns and anchors):
+        return {}
+    rows = transaction.run("writes.turns_around", space_keys=anchors)
+    return {row["key"]: row["previous"] for row in rows}
 
 
 def apply_decision(
@@ -99,7 +116,7 @@ def apply_decision(
         transaction,
         "writes.remove_edges",
         "space_rows",
-        [_edge_place(place) for place in decision.removed_edges],
+        [_edge_ends(ends) | {"uid": uid} for ends, uid in decision.removed_edges],
     )
     _run(transaction, "writes.draw_edges", "space_rows", edges)
     _run(transaction, "writes.unlink_turns", "space_rows", _pairs(decision.unlinked))
@@ -163,15 +180,39 @@ def _corrections(transaction: Transaction, keys: Iterable[str]) -> frozenset[str
     return frozenset(row["key"] for row in transaction.run("writes.corrections", space_keys=wanted))
 
 
-def _edges(transaction: Transaction, places: Iterable[EdgeKey]) -> dict[EdgeKey, Edge]:
-    if not (wanted := sorted(places)):
+def _edges(
+    transaction: Transaction, wanted: Collection[EdgeEnds]
+) -> dict[EdgeEnds, tuple[Edge, ...]]:
+    """The edges between some memories, oldest first."""
+    if not wanted:
         return {}
-    rows = transaction.run("writes.edges_at", space_rows=[_edge_place(place) for place in wanted])
-    return {wanted[row["place"]]: edge_from_row(row["edge"]) for row in rows}
+    ends = sorted(wanted)
+    found: dict[EdgeEnds, tuple[Edge, ...]] = {}
+    for row in transaction.run("writes.edges_at", space_rows=[_edge_ends(each) for each in ends]):
+        at = ends[row["number"]]
+        found[at] = (*found.get(at, ()), edge_from_row(row["edge"]))
+    return found
 
 
-def _edge_place(place: EdgeKey) -> Row:
-    from_key, edge_type, to_key = place
+def _edge_uids(transaction: Transaction, claims: Iterable[str]) -> dict[str, EdgeEnds]:
+    """Where the edges of some uids stand, by their claims."""
+    wanted = [claim.split("|edge|", 1) for claim in sorted(claims)]
+    if not wanted:
+        return {}
+    uids = sorted({uid for _, uid in wanted})
+    spaces = sorted({space for space, _ in wanted})
+    rows = transaction.run("writes.edges_by_uid", spaces=spaces, uids=uids)
+    found: dict[str, EdgeEnds] = {}
+    for row in rows:
+        edge = edge_from_row(row["edge"])
+        space = space_from_key(row["space"])
+        start, end = (memory_key(space, uid) for uid in (edge.from_uid, edge.to_uid))
+        found[edge_claim(space, edge.uid)] = (start, edge.type, end)
+    return found
+
+
+def _edge_ends(ends: EdgeEnds) -> Row:
+    from_key, edge_type, to_key = ends
     return {"from_key": from_key, "type": edge_type.value, "to_key": to_key}
 
 
@@ -273,11 +314,13 @@ def _claims_of_others(decision: Decision) -> list[Row]:
 
 
 def _edge_row(memory: Memory, edge: Edge) -> Row:
+    to_key = f"{memory.space.key}|{edge.to_uid}"
     return {
         "from_key": memory.key,
-        "to_key": f"{memory.space.key}|{edge.to_uid}",
+        "to_key": to_key,
         "type": edge.type.value,
         "uid": edge.uid,
+        "oldest": edge.uid == edge_uid(memory.key, edge.type, to_key),
         "weight": edge.weight,
         "reason": edge.reason,
         "link_type": edge.link_type,

@@ -2,6 +2,7 @@
 
 from datetime import datetime, timedelta
 
+from graphmem.model.event import Reason
 from graphmem.model.memory import Memory, MemoryType, Status
 from graphmem.model.policy import ArchivePolicy, CommitmentPolicy, UpkeepPolicy
 from graphmem.model.state import Decision, GraphState
@@ -48,7 +49,7 @@ def decide_decay(state: GraphState, policy: UpkeepPolicy, now: datetime) -> Deci
         for _, memory in sorted(state.memories.items())
         if has_decayed(memory, policy.commitments, now)
     ]
-    return archived(state, decayed, "commitment_decay", now=now)
+    return archived(state, decayed, Reason.COMMITMENT_DECAY, now=now)
 
 
 def decide_archival(state: GraphState, policy: UpkeepPolicy, now: datetime) -> Decision:
@@ -58,7 +59,7 @@ def decide_archival(state: GraphState, policy: UpkeepPolicy, now: datetime) -> D
         for key, memory in sorted(state.memories.items())
         if is_archivable(memory, policy.archive, now, is_correction=key in state.corrections)
     ]
-    return archived(state, old, "archival", now=now)
+    return archived(state, old, Reason.ARCHIVAL, now=now)
 
 
 DECAY = Rule(

@@ -7,6 +7,7 @@ from functools import partial
 
 from graphmem.errors import ModelUnavailable
 from graphmem.gateway.gateway import Gateway
+from graphmem.gateway.job_step import JobStep
 from graphmem.model.job import Run
 from graphmem.model.memory import Memory
 from graphmem.model.policy import ConsolidatePolicy, ContradictionPolicy
@@ -119,11 +120,17 @@ class ContradictionCheck:
     ) -> None:
         for start in range(0, len(found), BATCH // 2):
             batch = found[start : start + BATCH // 2]
-            self.gateway.keep(
-                Selection(
-                    memories=frozenset(key for pair in batch for key in (pair.newer, pair.older)),
-                    edges=edges_between(batch),
+            self.gateway.execute(
+                JobStep(
+                    selected=Selection(
+                        memories=frozenset(
+                            key for pair in batch for key in (pair.newer, pair.older)
+                        ),
+                        edges=edges_between(batch),
+                    ),
+                    decider=partial(
+                        decide_disagreements, disagreements=batch, policy=policy, now=now
+                    ),
                 ),
-                partial(decide_disagreements, disagreements=batch, policy=policy, now=now),
-                run=run,
+                run,
             )

@@ -12,6 +12,7 @@ from graphmem.errors import Conflict, ModelUnavailable, NotFound
 from graphmem.gateway.claims import claims_of
 from graphmem.gateway.entities import EntityKeeper
 from graphmem.gateway.gateway import Gateway
+from graphmem.gateway.job_step import JobStep
 from graphmem.model.caller import Caller, Role
 from graphmem.model.job import Run
 from graphmem.model.memory import Memory
@@ -19,7 +20,6 @@ from graphmem.model.policy import ConsolidatePolicy
 from graphmem.model.space import Space, space_from_key
 from graphmem.model.state import Selection
 from graphmem.model.tending import NearPair, Summarisable, TendedSpace
-from graphmem.model.trace import job_trace
 from graphmem.ports import Clock, IdSource
 from graphmem.store.memories import Memories
 from graphmem.store.spaces import SpacePolicies
@@ -29,11 +29,12 @@ from graphmem.upkeep.expiry import EXPIRY
 from graphmem.upkeep.fragments import entity_fragments
 from graphmem.upkeep.gathering import Gatherer, Gathering
 from graphmem.upkeep.questions import Asker
-from graphmem.upkeep.summaries import entity_summary, needs_summary, plan_summaries
+from graphmem.upkeep.summaries import KeepSummary, entity_summary, needs_summary, plan_summaries
 from graphmem.upkeep.sweep import Sweep
-from graphmem.upkeep.topics import TopicCounter
+from graphmem.upkeep.topics import KeepTopics, TopicCounter
 from graphmem.upkeep.verdicts import RULES, Verdict, decide_verdicts, verdicts_by_rules
 
+_FRAGMENT = "one name, written differently"
 _SHOWN_TO_MODEL = 50  # memories beside the new ones
 
 
@@ -89,7 +90,7 @@ class Consolidation:
         self.sweep.run(ARCHIVAL, run, only=space.key, also_off=False)
         if policy.summarise and tended.memories > policy.summarise_memories:
             self._summaries(space, policy, run, now)
-        self._topics(space, policy, run, now)
+        self._topics(space, policy, run)
 
     def _near_duplicates(
         self, space: Space, policy: ConsolidatePolicy, run: Run, now: datetime
@@ -109,17 +110,19 @@ class Consolidation:
             else self.gatherer.vectors([verdict.content for verdict in verdicts if verdict.content])
         )
         keys = frozenset(key for verdict in verdicts for key in (verdict.key, verdict.other) if key)
-        self.gateway.keep(
-            Selection(memories=keys, claims=claims_of(memories[key] for key in keys)),
-            partial(
-                decide_verdicts,
-                verdicts=verdicts,
-                versions={key: memories[key].version for key in keys},
-                now=now,
-                embedded={content: number for number, content in enumerate(vectors)},
+        self.gateway.execute(
+            JobStep(
+                selected=Selection(memories=keys, claims=claims_of(memories[key] for key in keys)),
+                decider=partial(
+                    decide_verdicts,
+                    verdicts=verdicts,
+                    versions={key: memories[key].version for key in keys},
+                    now=now,
+                    embedded={content: number for number, content in enumerate(vectors)},
+                ),
+                vectors=dict(enumerate(vectors.values())),
             ),
-            run=run,
-            vectors=dict(enumerate(vectors.values())),
+            run,
         )
 
     def _verdicts(
@@ -152,13 +155,12 @@ class Consolidation:
     def _fragments(self, space: Space, run: Run) -> None:
         caller = Caller(key_id=run.job, tenant=space.tenant, role=Role.ADMIN, spaces=("*",))
         for key, into in entity_fragments(self.upkeep.entities(space.key)):
-            if not run.dry_run:
-                try:
-                    self.keeper.merge(
-                        space, key, into, caller=caller, reason="one name, written differently"
-                    )
-                except (Conflict, NotFound):  # somebody else merged it meanwhile
-                    continue
+            try:
+                self.keeper.merge(
+                    space, key, into, caller=caller, reason=_FRAGMENT, dry_run=run.dry_run
+                )
+            except (Conflict, NotFound):  # somebody else merged it meanwhile
+                continue
             run.counts["entities_merged"] += 1
             run.spaces.add(space.key)
 
@@ -169,24 +171,7 @@ class Consolidation:
         wanted = [each for each in found if needs_summary(each.facts, each.summarised, policy)]
         for each in wanted[: policy.summaries]:
             text, by = self._summary_of(each, run)
-            if not run.dry_run:
-                event = {
-                    "entity": each.key,
-                    "outcome": "summarised",
-                    "reason": "entity_summary",
-                    "by": by,
-                }
-                trace = job_trace(
-                    self.ids.new("trace"),
-                    job=run.job,
-                    run=run.uid,
-                    space=space,
-                    event=event,
-                    now=now,
-                )
-                self.upkeep.save_summary(space, each, text, by=by, trace=trace, now=now)
-            run.counts["entity_summaries"] += 1
-            run.spaces.add(space.key)
+            self.gateway.execute(KeepSummary(space=space, entity=each, text=text, by=by), run)
 
     def _summary_of(self, each: Summarisable, run: Run) -> tuple[str, str]:
         if self.asker:
@@ -219,12 +204,10 @@ class Consolidation:
                 return plan.in_words(text, by=self.asker.by)
         return plan
 
-    def _topics(self, space: Space, policy: ConsolidatePolicy, run: Run, now: datetime) -> None:
+    def _topics(self, space: Space, policy: ConsolidatePolicy, run: Run) -> None:
         counter = TopicCounter()
         for key, content in self.upkeep.texts(space.key):
             if key not in run.gone:
                 counter.add(key, content)
-        topics = counter.top(policy.topics)
-        if not run.dry_run:
-            self.upkeep.save_topics(space.key, topics, now=now)
-        run.counts["topics"] += len(topics)
+        kept = KeepTopics(space=space, topics=counter.top(policy.topics))
+        run.counts["topics"] += self.gateway.execute(kept, run).answer

@@ -1,7 +1,7 @@
 """Contradictions: active memories of one entity and claim family whose values differ."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import combinations
@@ -9,9 +9,10 @@ from itertools import combinations
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.tracing import effect
 from graphmem.model.edge import EdgeType
+from graphmem.model.event import Effect, Event, Reason
 from graphmem.model.memory import Authority, Memory, Status
 from graphmem.model.policy import ContradictionPolicy
-from graphmem.model.state import Decision, EdgeKey, GraphState
+from graphmem.model.state import Decision, EdgeEnds, GraphState
 from graphmem.model.tending import Named, Statement
 from graphmem.text.analysis import words
 from graphmem.text.claims import Claim, claim_of, values_disagree
@@ -101,7 +102,7 @@ def _overlap(one: Statement, other: Statement) -> bool:
     return begins < ends
 
 
-def edges_between(disagreements: Iterable[Disagreement]) -> frozenset[EdgeKey]:
+def edges_between(disagreements: Iterable[Disagreement]) -> frozenset[EdgeEnds]:
     """The edges that say that a pair is known already."""
     return frozenset(
         place
@@ -125,7 +126,7 @@ def decide_disagreements(
     Pairs that changed since they were read, or of which one updates the other, are left alone.
     """
     draft = Draft(before=state, now=now)
-    events: list[Mapping[str, object]] = []
+    events: list[Event] = []
     for pair in disagreements:
         newer, older = draft.memories.get(pair.newer), draft.memories.get(pair.older)
         if newer is None or older is None or pair.versions != _versions(state, pair):
@@ -141,8 +142,8 @@ def decide_disagreements(
             events.append(
                 effect(
                     newer,
-                    "contradiction",
-                    "conflicting_values",
+                    Effect.CONTRADICTION,
+                    Reason.CONFLICTING_VALUES,
                     other=older.uid,
                     why=pair.reason,
                     by=pair.by,
@@ -158,21 +159,18 @@ def _versions(state: GraphState, pair: Disagreement) -> tuple[int, int]:
 
 
 def _has(state: GraphState, kind: EdgeType, pair: Disagreement) -> bool:
-    return (pair.newer, kind, pair.older) in state.edges or (
-        pair.older,
-        kind,
-        pair.newer,
-    ) in state.edges
+    both_ways = ((pair.newer, kind, pair.older), (pair.older, kind, pair.newer))
+    return any(state.edges.get(ends) for ends in both_ways)
 
 
-def _resolve(draft: Draft, newer: Memory, older: Memory) -> list[Mapping[str, object]]:
+def _resolve(draft: Draft, newer: Memory, older: Memory) -> list[Event]:
     """Let the weaker of two memories be superseded by the stronger one; a pinned one stays."""
     stronger, weaker = sorted((newer, older), key=strength, reverse=True)
     if weaker.pinned:
         return []
     draft.draw(stronger, EdgeType.UPDATES, weaker, reason="conflict")
-    draft.set_status(weaker, Status.SUPERSEDED, "conflict")
-    return [effect(weaker, "superseded", "conflict", updated_by=stronger.uid)]
+    draft.set_status(weaker, Status.SUPERSEDED, Reason.CONFLICT)
+    return [effect(weaker, Effect.SUPERSEDED, Reason.CONFLICT, updated_by=stronger.uid)]
 
 
 def strength(memory: Memory) -> tuple[int, bool, datetime, int, str]:

@@ -8,6 +8,8 @@ from itertools import groupby
 
 from graphmem.gateway.claims import content_claim
 from graphmem.gateway.gateway import Gateway
+from graphmem.gateway.job_step import JobStep
+from graphmem.model.event import Effect
 from graphmem.model.job import Run
 from graphmem.model.policy import CuratePolicy
 from graphmem.model.space import space_from_key
@@ -108,15 +110,17 @@ class Curator:
         """Decide on some memories; the keys of those that stay."""
         if not keys:
             return []
-        decision = self._gateway.keep(
-            Selection(memories=frozenset(keys), claims=frozenset(claims)),
-            partial(decide_dedupe, now=now),
-            run=run,
+        done = self._gateway.execute(
+            JobStep(
+                selected=Selection(memories=frozenset(keys), claims=frozenset(claims)),
+                decider=partial(decide_dedupe, now=now),
+            ),
+            run,
         )
         gone = {
-            f"{event['space']}|{event['uid']}"
-            for event in decision.events
-            if event["outcome"] == "archived"
+            f"{event.space}|{event.subject}"
+            for event in done.events
+            if event.effect is Effect.ARCHIVED
         }
         return [key for key in keys if key not in gone]
 

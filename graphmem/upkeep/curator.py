@@ -4,14 +4,14 @@ Nothing is deleted.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 
 from graphmem.gateway.draft import Draft
-from graphmem.gateway.folding import FOLD
 from graphmem.gateway.tracing import effect
 from graphmem.model.edge import LineageType
 from graphmem.model.entity import EntityRef, slug
+from graphmem.model.event import Effect, Event, Reason
 from graphmem.model.memory import Memory, MemoryType, Status
 from graphmem.model.policy import CuratePolicy, WritePolicy
 from graphmem.model.source import CapturedBy, SourceType
@@ -91,24 +91,26 @@ def decide_dedupe(state: GraphState, now: datetime) -> Decision:
                 memory.space.key, memory.type, memory.actor, memory.logical_key, memory.content
             )
             groups[key].append(memory)
-    events: list[Mapping[str, object]] = []
+    events: list[Event] = []
     for group in groups.values():
         if len(group) > 1:
             events += _keep_one(draft, group)
     return draft.decision(events=events)
 
 
-def _keep_one(draft: Draft, group: Sequence[Memory]) -> list[Mapping[str, object]]:
+def _keep_one(draft: Draft, group: Sequence[Memory]) -> list[Event]:
     kept = max(group, key=worth)
     others = [memory for memory in group if memory is not kept]
     for memory in others:
-        draft.set_status(memory, Status.ARCHIVED, "dedupe")
+        draft.set_status(memory, Status.ARCHIVED, Reason.DEDUPE)
     stands_for_all = united(kept, others)
     draft.put(stands_for_all)
     draft.take_claims(stands_for_all, also_from=None)
     return [
-        *(effect(memory, "archived", "dedupe", kept=kept.uid) for memory in others),
-        effect(stands_for_all, "reinforced", "dedupe", mentions=stands_for_all.mention_count),
+        *(effect(memory, Effect.ARCHIVED, Reason.DEDUPE, kept=kept.uid) for memory in others),
+        effect(
+            stands_for_all, Effect.REINFORCED, Reason.DEDUPE, mentions=stands_for_all.mention_count
+        ),
     ]
 
 
@@ -139,8 +141,8 @@ def plan_folds(
                     content=f"{entity.label}: {' / '.join(member.content for member in members)}",
                     members=members,
                     lineage=LineageType.FOLDED_FROM,
-                    outcome="folded",
-                    reason=FOLD,
+                    effect=Effect.FOLDED,
+                    reason=Reason.FOLD,
                     importance=policy.fold_importance,
                 )
             )

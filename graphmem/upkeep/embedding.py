@@ -8,7 +8,9 @@ from functools import partial
 from graphmem.errors import ModelUnavailable
 from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.indexing import texts_to_embed
+from graphmem.gateway.job_step import JobStep
 from graphmem.gateway.tracing import effect
+from graphmem.model.event import Effect, Reason
 from graphmem.model.job import Run
 from graphmem.model.policy import IndexPolicy
 from graphmem.model.state import Decision, GraphState, Selection
@@ -36,7 +38,7 @@ def decide_embedding(state: GraphState, *, versions: Mapping[str, int]) -> Decis
     return Decision(
         changed=embedded,
         vectors_of={memory.key: places[memory.key] for memory in embedded},
-        events=tuple(effect(memory, "embedded", "embed_pending") for memory in embedded),
+        events=tuple(effect(memory, Effect.EMBEDDED, Reason.EMBED_PENDING) for memory in embedded),
     )
 
 
@@ -98,9 +100,11 @@ class PendingEmbedding:
             by_space[key.partition("|")[0]][key] = (int(str(row["version"])), vectors)
         for members in by_space.values():
             versions = {key: version for key, (version, _) in members.items()}
-            self._gateway.keep(
-                Selection(memories=frozenset(members)),
-                partial(decide_embedding, versions=versions),
-                run=run,
-                vectors=dict(enumerate(vectors for _, vectors in members.values())),
+            self._gateway.execute(
+                JobStep(
+                    selected=Selection(memories=frozenset(members)),
+                    decider=partial(decide_embedding, versions=versions),
+                    vectors=dict(enumerate(vectors for _, vectors in members.values())),
+                ),
+                run,
             )

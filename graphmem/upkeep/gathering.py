@@ -12,9 +12,11 @@ from graphmem.errors import ModelUnavailable
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.indexing import texts_to_embed
+from graphmem.gateway.job_step import JobStep
 from graphmem.gateway.tracing import effect
 from graphmem.model.edge import LineageType
 from graphmem.model.entity import EntityRef
+from graphmem.model.event import Effect, Reason
 from graphmem.model.job import Run
 from graphmem.model.memory import Authority, Memory, MemoryType, Status
 from graphmem.model.policy import IndexPolicy, WritePolicy
@@ -38,8 +40,8 @@ class Gathering:
     content: str
     members: tuple[Foldable, ...]
     lineage: LineageType
-    outcome: str  # folded, summarised
-    reason: str  # why the members are archived
+    effect: Effect  # folded, summarised
+    reason: Reason  # why the members are archived
     importance: int
     by: str = "rules"
 
@@ -68,8 +70,11 @@ def decide_gathering(
     uids = [memory.uid for memory in members]
     return draft.decision(
         events=[
-            effect(made, gathering.outcome, gathering.reason, members=uids, by=gathering.by),
-            *(effect(memory, "archived", gathering.reason, into=made.uid) for memory in members),
+            effect(made, gathering.effect, gathering.reason, members=uids, by=gathering.by),
+            *(
+                effect(memory, Effect.ARCHIVED, gathering.reason, into=made.uid)
+                for memory in members
+            ),
         ]
     )
 
@@ -133,11 +138,15 @@ class Gatherer:
     def gather(self, gathering: Gathering, run: Run, now: datetime) -> None:
         """Make one memory of several, unless one of them changed since it was read."""
         vectors = {} if run.dry_run else self.vectors([gathering.content])
-        self._gateway.keep(
-            Selection(memories=frozenset(member.key for member in gathering.members)),
-            partial(decide_gathering, gathering=gathering, now=now, has_vectors=bool(vectors)),
-            run=run,
-            vectors=dict(enumerate(vectors.values())),
+        self._gateway.execute(
+            JobStep(
+                selected=Selection(memories=frozenset(member.key for member in gathering.members)),
+                decider=partial(
+                    decide_gathering, gathering=gathering, now=now, has_vectors=bool(vectors)
+                ),
+                vectors=dict(enumerate(vectors.values())),
+            ),
+            run,
         )
 
     def vectors(self, contents: Sequence[str]) -> dict[str, Sequence[Vector]]:

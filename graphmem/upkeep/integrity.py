@@ -13,14 +13,17 @@ from functools import partial
 from graphmem.gateway.claims import claims_of, own_claims
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.gateway import Gateway
+from graphmem.gateway.job_step import JobStep
 from graphmem.gateway.tracing import effect
+from graphmem.model.event import Effect, Event
 from graphmem.model.job import Run
 from graphmem.model.memory import Memory, Status
 from graphmem.model.state import Decision, GraphState, Selection
 from graphmem.model.tending import Inspected
 from graphmem.model.tokens import memory_tokens
-from graphmem.ports import Clock, IdSource
+from graphmem.ports import Clock
 from graphmem.store.inspection import Inspection
+from graphmem.upkeep.repairs import RemoveCrossingEdges, RemoveEmptyClaims
 
 BATCH = 500
 
@@ -65,12 +68,13 @@ def decide_repair(
     Nothing comes back that was quiet; pinned ones keep their status.
     """
     draft = Draft(before=state, now=now)
-    events: list[Mapping[str, object]] = []
+    events: list[Event] = []
     for key, wrong in sorted(found.items()):
         memory = draft.memories.get(key)
         if memory and memory.version == versions.get(key):
             events += [
-                effect(memory, "repaired", finding) for finding in _repair(draft, memory, wrong)
+                effect(memory, Effect.REPAIRED, finding)
+                for finding in _repair(draft, memory, wrong)
             ]
     return draft.decision(events=events)
 
@@ -94,13 +98,10 @@ def _repair(draft: Draft, memory: Memory, wrong: frozenset[Finding]) -> list[Fin
 class Integrity:
     """Inspects every memory, and what has lost its memory."""
 
-    def __init__(
-        self, inspection: Inspection, *, gateway: Gateway, clock: Clock, ids: IdSource
-    ) -> None:
+    def __init__(self, inspection: Inspection, *, gateway: Gateway, clock: Clock) -> None:
         self._inspection = inspection
         self._gateway = gateway
         self._clock = clock
-        self._ids = ids
 
     def run(self, run: Run) -> None:
         """One pass: counts what was found, with examples; with ``repair`` it is mended."""
@@ -136,10 +137,12 @@ class Integrity:
                 for each in page
                 if Finding.WITHOUT_CLAIM in found.get(each.memory.key, ())
             )
-            self._gateway.keep(
-                Selection(memories=frozenset(found), claims=claims),
-                partial(decide_repair, found=found, versions=versions, now=now),
-                run=run,
+            self._gateway.execute(
+                JobStep(
+                    selected=Selection(memories=frozenset(found), claims=claims),
+                    decider=partial(decide_repair, found=found, versions=versions, now=now),
+                ),
+                run,
             )
 
     def _leftovers(self, run: Run) -> None:
@@ -150,10 +153,7 @@ class Integrity:
             run.counts[name] = len(keys)
             for key in keys:
                 run.note_example(name, key)
-        if run.repair and run.dry_run:
-            run.counts["repaired"] += len(claims) + len(edges)
-        elif run.repair:
-            run.counts["repaired"] += self._inspection.remove_empty_claims(run.space)
-            run.counts["repaired"] += self._inspection.remove_crossing_edges(
-                run, ids=self._ids, now=self._clock.now()
-            )
+        if run.repair:
+            claims_removed = self._gateway.execute(RemoveEmptyClaims(space=run.space), run).answer
+            run.counts["repaired"] += claims_removed
+            self._gateway.execute(RemoveCrossingEdges(space=run.space), run)

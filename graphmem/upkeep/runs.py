@@ -5,11 +5,11 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NoReturn
 
 from graphmem.errors import Conflict, GraphmemError, InvalidInput, NotFound, StoreUnavailable
-from graphmem.model.job import JobState, Run, RunRecord, RunStatus
+from graphmem.model.job import Job, JobState, Run, RunRecord, RunStatus
 from graphmem.ports import Clock, IdSource
 from graphmem.store.connection import Connection
 from graphmem.store.job_runs import JobRuns
@@ -18,21 +18,6 @@ from graphmem.store.leases import Heartbeat, lease_holder, release_lease, take_l
 log = logging.getLogger(__name__)
 
 LEASE_SECONDS = 60.0  # after which the job of a process that died is taken over
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Job:
-    """A job: what it does, and how long one run of it may take before the next goes on."""
-
-    name: str
-    does: str
-    function: Callable[[Run], None]
-    budget_seconds: float = 300.0
-    spans_spaces: bool = False  # it works on all of them together, never on one
-    by_command_only: bool = False  # a service that is on must not do it to itself
-    without_store: Callable[[GraphmemError], None] | None = (
-        None  # told where its time came and the store was away
-    )
 
 
 class JobRunner:

@@ -1,11 +1,19 @@
 """Summaries by rules: of what is known of an entity, and of many small memories."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 
+from graphmem.gateway.memory_operation import MemoryOperation
+from graphmem.gateway.operation import Decided
+from graphmem.gateway.workbench import Workbench
 from graphmem.model.edge import LineageType
+from graphmem.model.event import Effect, Event, Reason, Subject
 from graphmem.model.policy import ConsolidatePolicy
-from graphmem.model.tending import Foldable
+from graphmem.model.space import Space
+from graphmem.model.state import GraphState, Selection
+from graphmem.model.tending import Foldable, Summarisable
+from graphmem.store.upkeep import save_summary
 from graphmem.text.normalise import comparable, shorten
 from graphmem.upkeep.gathering import Gathering
 
@@ -56,8 +64,8 @@ def plan_summaries(
             content=batch_summary(batch),
             members=tuple(member for member, _ in batch),
             lineage=LineageType.SUMMARY_OF,
-            outcome="summarised",
-            reason="summarised",
+            effect=Effect.SUMMARISED,
+            reason=Reason.SUMMARISED,
             importance=0,
         )
         for batch in batches
@@ -69,3 +77,49 @@ def batch_summary(batch: Sequence[tuple[Foldable, datetime]]) -> str:
     first, last = batch[0][1], batch[-1][1]
     items = "; ".join(shorten(member.content, _ITEM_MAX_CHARS).rstrip(".;") for member, _ in batch)
     return f"{len(batch)} memories from {first:%Y-%m-%d} to {last:%Y-%m-%d}: {items}."
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepSummary(MemoryOperation[None]):
+    """Keep what is known of an entity within a space, instead of what was kept before.
+
+    ``by`` is who put it into words. Nothing is kept when a memory that says so is no longer current.
+    """
+
+    kind = "summary"
+
+    space: Space
+    entity: Summarisable
+    text: str
+    by: str
+
+    @property
+    def spaces(self) -> Sequence[Space]:
+        """The space that it is about."""
+        return (self.space,)
+
+    def selection(self) -> Selection:
+        """The memories that say so."""
+        return Selection(memories=frozenset(self.entity.sources), with_turns=False)
+
+    def decide(self, state: GraphState, now: datetime) -> Decided[None]:
+        """Keep it, if its sources still hold."""
+        sources = [state.memories.get(key) for key in self.entity.sources]
+        if not all(memory and memory.is_current(now) for memory in sources):
+            return Decided(answer=None)
+        event = Event(
+            space=self.space.key,
+            subject=self.entity.key,
+            about=Subject.ENTITY,
+            effect=Effect.SUMMARISED,
+            reason=Reason.ENTITY_SUMMARY,
+            detail={"by": self.by},
+            counted_as="entity_summaries",
+        )
+        return Decided(answer=None, events=(event,), records=now)
+
+    def apply_records(self, transaction: Workbench, decided: Decided[None]) -> None:
+        """Write the summary."""
+        if decided.events:
+            now: datetime = decided.records
+            save_summary(transaction, self.space, self.entity, self.text, by=self.by, now=now)

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from graphmem.gateway.gateway import Gateway
+from graphmem.gateway.job_step import JobStep
 from graphmem.model.job import Run
 from graphmem.model.policy import UpkeepPolicy
 from graphmem.model.space import space_from_key
@@ -103,10 +104,12 @@ class Sweep:
                 return
             after = rows[-1]["key"]
             found = frozenset(row["key"] for row in rows) - run.gone
-            self._gateway.keep(
-                Selection(
-                    memories=found, corrections=found if rule.with_corrections else frozenset()
+            self._gateway.execute(
+                JobStep(
+                    selected=Selection(
+                        memories=found, corrections=found if rule.with_corrections else frozenset()
+                    ),
+                    decider=lambda state: rule.decide(state, part.policy, now),
                 ),
-                lambda state: rule.decide(state, part.policy, now),
-                run=run,
+                run,
             )

@@ -3,8 +3,15 @@
 import heapq
 import math
 from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
+from graphmem.gateway.operation import Decided, Operation
+from graphmem.gateway.workbench import Workbench
+from graphmem.model.space import Space
 from graphmem.model.tending import Topic
+from graphmem.store.upkeep import save_topics
 from graphmem.text.analysis import STOP_WORDS, stem, words
 
 _LETTERS_MIN = 3
@@ -77,3 +84,29 @@ class TopicCounter:
             heapq.heappush(examples, (share, key))
         else:
             heapq.heappushpop(examples, (share, key))
+
+
+@dataclass(frozen=True, kw_only=True)
+class KeepTopics(Operation[None, int]):
+    """Keep the topics of a space instead of those that were kept before; says how many."""
+
+    kind = "topics"
+
+    space: Space
+    topics: Sequence[Topic]
+
+    @property
+    def spaces(self) -> Sequence[Space]:
+        """The space that they are of."""
+        return (self.space,)
+
+    def read(self, transaction: Workbench) -> None:
+        """Nothing: what was counted replaces what was there."""
+
+    def decide(self, state: None, now: datetime) -> Decided[int]:  # noqa: ARG002
+        """All of them."""
+        return Decided(answer=len(self.topics), records=now)
+
+    def apply(self, transaction: Workbench, decided: Decided[int]) -> None:
+        """Write the topics."""
+        save_topics(transaction, self.space.key, self.topics, now=decided.records)

@@ -10,6 +10,7 @@ from graphmem.gateway.draft import Draft
 from graphmem.gateway.tracing import effect
 from graphmem.model.edge import EdgeType
 from graphmem.model.entity import slug
+from graphmem.model.event import Effect, Event, Reason
 from graphmem.model.memory import Authority, Memory, Status
 from graphmem.model.policy import WritePolicy
 from graphmem.model.state import Decision, GraphState
@@ -119,7 +120,7 @@ def decide_verdicts(
     ``embedded`` holds, by the new content, which of the vectors are of it.
     """
     draft = Draft(before=state, now=now)
-    events: list[Mapping[str, object]] = []
+    events: list[Event] = []
     changed: set[str] = set()
     allowed = [verdict for verdict in verdicts if _is_allowed(verdict, state, versions)]
     merged: dict[str, list[Verdict]] = defaultdict(list)
@@ -164,20 +165,20 @@ def _is_free(memory: Memory, versions: Mapping[str, int]) -> bool:
     )
 
 
-def _invalidate(draft: Draft, verdict: Verdict) -> list[Mapping[str, object]]:
-    memory = draft.set_status(draft.memories[verdict.key], Status.ARCHIVED, "invalidated")
-    return [effect(memory, "archived", "invalidated", by=verdict.by)]
+def _invalidate(draft: Draft, verdict: Verdict) -> list[Event]:
+    memory = draft.set_status(draft.memories[verdict.key], Status.ARCHIVED, Reason.INVALIDATED)
+    return [effect(memory, Effect.ARCHIVED, Reason.INVALIDATED, by=verdict.by)]
 
 
 def _merge(
     draft: Draft, key: str, verdicts: Sequence[Verdict], embedded: Mapping[str, int]
-) -> list[Mapping[str, object]]:
+) -> list[Event]:
     """Let one memory stand for others, which are superseded by it."""
     kept = draft.memories[key]
     others = [draft.memories[verdict.other or ""] for verdict in verdicts]
     for other in others:
         draft.draw(kept, EdgeType.UPDATES, other, reason="merge")
-        draft.set_status(other, Status.SUPERSEDED, "merge")
+        draft.set_status(other, Status.SUPERSEDED, Reason.MERGE)
     merged = replace(united(kept, others), tags=united_tags((kept, *others)))
     content = next((verdict.content for verdict in verdicts if verdict.content), None)
     is_rewritten = content is not None and content != kept.content
@@ -195,16 +196,17 @@ def _merge(
     draft.put(merged)
     draft.take_claims(merged, also_from=None)
     by = verdicts[0].by
-    events: list[Mapping[str, object]] = [
-        effect(other, "merged", "merge", into=kept.uid, by=by) for other in others
+    events: list[Event] = [
+        effect(other, Effect.MERGED, Reason.MERGE, into=kept.uid, by=by) for other in others
     ]
-    return [*events, effect(merged, "rewritten" if is_rewritten else "reinforced", "merge", by=by)]
+    became = Effect.REWRITTEN if is_rewritten else Effect.REINFORCED
+    return [*events, effect(merged, became, Reason.MERGE, by=by)]
 
 
-def _update(draft: Draft, verdict: Verdict) -> list[Mapping[str, object]]:
+def _update(draft: Draft, verdict: Verdict) -> list[Event]:
     newer, older = draft.memories[verdict.key], draft.memories[verdict.other or ""]
     draft.supersede(newer, older)
     return [
-        effect(older, "superseded", "update", updated_by=newer.uid, by=verdict.by),
-        effect(newer, "updated", "update", updates=older.uid, by=verdict.by),
+        effect(older, Effect.SUPERSEDED, Reason.UPDATE, updated_by=newer.uid, by=verdict.by),
+        effect(newer, Effect.UPDATED, Reason.UPDATE, updates=older.uid, by=verdict.by),
     ]

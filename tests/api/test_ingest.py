@@ -12,7 +12,8 @@ import pytest
 
 from graphmem.adapters.workspaces import Workspaces
 from graphmem.errors import Conflict, StoreUnavailable
-from graphmem.gateway.gateway import Gateway
+from graphmem.gateway.writing import Writing
+from graphmem.intake.room import Intake
 from graphmem.model.caller import Role
 from graphmem.model.space import Space, SpaceKind
 from graphmem.store.connection import Connection
@@ -410,10 +411,10 @@ def test_a_restart_in_the_middle_finishes_what_was_on_its_way(api, workspace):
     (workspace.ingest / "a.txt").write_text("First of two.")
     (workspace.ingest / "b.json").write_text(json.dumps({"memories": [a_memory()]}))
     with (
-        patch("graphmem.gateway.gateway.Gateway.write", side_effect=KeyboardInterrupt),
+        patch("graphmem.gateway.writing.Writing.write", side_effect=KeyboardInterrupt),
         pytest.raises(KeyboardInterrupt),
     ):
-        api.house.graphmem.ingest.scan(the_space(api), caller=api.house.caller)
+        api.house.graphmem.of(Intake).ingest.scan(the_space(api), caller=api.house.caller)
     assert (["a.txt", "b.json"], []) == (names(workspace.processed), names(workspace.ingest))
 
     done = scan(api)
@@ -432,7 +433,7 @@ def test_a_restart_after_the_write_leaves_one_memory_and_its_manifest(api, works
         patch("graphmem.intake.files.Ingest._concluded", side_effect=KeyboardInterrupt),
         pytest.raises(KeyboardInterrupt),
     ):
-        api.house.graphmem.ingest.scan(the_space(api), caller=api.house.caller)
+        api.house.graphmem.of(Intake).ingest.scan(the_space(api), caller=api.house.caller)
     assert 1 == len(memories(api))
 
     assert ["processed"] == [manifest["status"] for manifest in scan(api)["manifests"]]
@@ -446,7 +447,7 @@ def test_a_file_that_was_copied_but_not_removed_is_taken_in_once(api, workspace)
         patch("graphmem.intake.files.move", side_effect=KeyboardInterrupt),
         pytest.raises(KeyboardInterrupt),
     ):
-        api.house.graphmem.ingest.scan(the_space(api), caller=api.house.caller)
+        api.house.graphmem.of(Intake).ingest.scan(the_space(api), caller=api.house.caller)
     (workspace.processed / "half.txt").write_text(
         content
     )  # the copy was whole, the source still there
@@ -473,7 +474,9 @@ def test_two_scans_at_once_take_each_file_in_once(api, workspace):
     with ThreadPoolExecutor(2) as pool:
         done = list(
             pool.map(
-                lambda _: api.house.graphmem.ingest.scan(the_space(api), caller=api.house.caller),
+                lambda _: api.house.graphmem.of(Intake).ingest.scan(
+                    the_space(api), caller=api.house.caller
+                ),
                 range(2),
             )
         )
@@ -559,10 +562,12 @@ def test_a_scan_leaves_alone_what_another_process_has_begun(api, workspace):
     def another_fails(_):
         calls.append(1)
         if 2 == len(calls):
-            with patch("graphmem.gateway.gateway.Gateway.write", side_effect=StoreUnavailable()):
+            with patch("graphmem.gateway.writing.Writing.write", side_effect=StoreUnavailable()):
                 assert 503 == upload(api, "other.txt", "Of another process.").status_code
 
-    api.house.graphmem.ingest.scan(the_space(api), caller=api.house.caller, watch=another_fails)
+    api.house.graphmem.of(Intake).ingest.scan(
+        the_space(api), caller=api.house.caller, watch=another_fails
+    )
     scan(api)
 
     assert 71 == len(memories(api))
@@ -574,7 +579,7 @@ def test_what_the_store_refuses_without_a_reason_is_rejected_at_the_third_try(ap
     outcomes = []
     for _ in range(4):
         with patch(
-            "graphmem.gateway.gateway.Gateway.write",
+            "graphmem.gateway.writing.Writing.write",
             side_effect=StoreUnavailable("The query took too long."),
         ):
             answer = api.post("/v1/ingest/scan", {"space": SPACE})
@@ -698,7 +703,7 @@ def test_a_large_file_is_checked_whole_before_its_first_part_is_written(
 
 
 def test_a_large_file_goes_on_where_a_restart_interrupted_it(api, small_parts):
-    write, calls = Gateway.write, []
+    write, calls = Writing.write, []
 
     def interrupted(*arguments, **options):
         calls.append(1)
@@ -706,8 +711,8 @@ def test_a_large_file_goes_on_where_a_restart_interrupted_it(api, small_parts):
             raise KeyboardInterrupt
         return write(*arguments, **options)
 
-    with patch.object(Gateway, "write", interrupted), pytest.raises(KeyboardInterrupt):
-        api.house.graphmem.ingest.upload(
+    with patch.object(Writing, "write", interrupted), pytest.raises(KeyboardInterrupt):
+        api.house.graphmem.of(Intake).ingest.upload(
             the_space(api), "large.json", large(), caller=api.house.caller
         )
     assert 2 == len(memories(api))
@@ -719,7 +724,7 @@ def test_a_large_file_goes_on_where_a_restart_interrupted_it(api, small_parts):
 def test_a_large_file_that_failed_in_the_middle_is_no_duplicate_when_it_comes_again(
     api, small_parts
 ):
-    write, calls = Gateway.write, []
+    write, calls = Writing.write, []
 
     def refused(*arguments, **options):
         calls.append(1)
@@ -727,7 +732,7 @@ def test_a_large_file_that_failed_in_the_middle_is_no_duplicate_when_it_comes_ag
             raise Conflict
         return write(*arguments, **options)
 
-    with patch.object(Gateway, "write", refused):
+    with patch.object(Writing, "write", refused):
         assert "rejected" == upload(api, "large.json", large()).get_json()["status"]
 
     assert "processed" == upload(api, "large.json", large()).get_json()["status"]

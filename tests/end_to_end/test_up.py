@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.store.migrations import load_migrations
+from graphmem.store.migrations import core_migrations
 
 ROOT = Path(__file__).parents[2]
 
@@ -71,7 +71,7 @@ def test_the_command_line_works_beside_the_running_service(service):
         ]
     )
     assert (
-        load_migrations()[-1].number
+        core_migrations().newest
         == json.loads(run("schema", "status", "-o", "json").stdout)[0]["version"]
     )
     assert 2 == run("add", "nonsense", "x").returncode

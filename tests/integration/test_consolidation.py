@@ -12,6 +12,7 @@ from graphmem.model.entity import EntityRef
 from graphmem.model.memory import MemoryType
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.space import space_from_key
+from graphmem.store.upkeep import Upkeep
 
 EXTRACTED = Source(
     type=SourceType.WORKFLOW_OUTPUT,
@@ -123,7 +124,7 @@ def test_an_entity_of_six_facts_gets_a_summary_within_its_space(house):
     assert 1 == run(house).counts["entity_summaries"]
     assert "entity_summaries" not in run(house).counts
 
-    found = house.graphmem.upkeep.summaries([space_from_key(key(house))], "person:john")
+    found = house.graphmem.of(Upkeep).summaries([space_from_key(key(house))], "person:john")
     (summary,) = found.values()
     assert (6, "rules") == (summary.facts, summary.by)
     assert summary.text.startswith("John lives in Rome; ")
@@ -145,7 +146,7 @@ def test_topics_stand_in_the_graph_and_former_ones_go(house):
     tell(house, "Rome is old.", "Rome is big.")
     run(house)
     assert {"chess", "rome"} == {
-        row.topic for row in house.graphmem.upkeep.topics(key(house), limit=9)
+        row.topic for row in house.graphmem.of(Upkeep).topics(key(house), limit=9)
     }
 
 

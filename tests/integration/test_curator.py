@@ -4,11 +4,13 @@ import pytest
 from builders import a_request
 
 from graphmem.errors import Conflict
+from graphmem.gateway.folding import Unfold
 from graphmem.model.entity import EntityRef
 from graphmem.model.memory import MemoryType
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.space import space_from_key
 from graphmem.model.writing import Dedupe
+from graphmem.store.upkeep import Upkeep
 
 EXTRACTED = Source(
     type=SourceType.WORKFLOW_OUTPUT,
@@ -161,15 +163,18 @@ def test_unfolding_restores_what_was_folded_and_it_is_not_folded_again(house):
     )
     folded = house.graphmem.memories.by_uid(house.caller.tenant, uid)[0]
 
-    _, restored, _ = house.graphmem.gateway.unfold(folded, caller=house.caller)
+    restored = unfold(house, folded).answer.restored
 
     assert 3 == len(restored)
     assert before == [row for row in snapshot(house) if row[0] != uid]
     assert {"spaces": 0} == run(house, "curate_fold").counts
     with pytest.raises(Conflict, match="unfolded or put away before"):
-        house.graphmem.gateway.unfold(
-            house.graphmem.memories.by_uid(house.caller.tenant, uid)[0], caller=house.caller
-        )
+        unfold(house, house.graphmem.memories.by_uid(house.caller.tenant, uid)[0])
+
+
+def unfold(house, folded):
+    members = house.graphmem.histories.folded_from(folded)
+    return house.graphmem.gateway.execute(Unfold(folded=folded, members=members), house.caller)
 
 
 def test_a_fold_while_the_model_is_silent_is_embedded_later(house):
@@ -196,7 +201,7 @@ def test_spaces_whose_names_begin_alike_are_all_seen_to(house, connection):
         repeat(house, 2, space=space)
     keys = [key(house, space) for space in spaces]
 
-    found = [saying.space for saying in house.graphmem.upkeep.sayings(keys)]
+    found = [saying.space for saying in house.graphmem.of(Upkeep).sayings(keys)]
 
     assert sorted(2 * keys) == sorted(found)
 

@@ -155,7 +155,7 @@ def test_an_embedder_that_fails_for_a_while_leaves_recall_by_words_and_the_vecto
     house,
 ):
     house.embedder.is_broken = True
-    result = house.graphmem.gateway.write(
+    result = house.graphmem.writing.write(
         [request("We drink green tea.")], caller=house.caller
     ).results[0]
     assert ("created", False) == (result.outcome.value, result.memory.embedded)
@@ -183,7 +183,7 @@ def test_an_embedder_that_fails_for_a_while_leaves_recall_by_words_and_the_vecto
 def test_a_stored_value_that_is_none_fails_by_its_name_and_not_as_an_internal_error(
     house, change, failure
 ):
-    uid = house.graphmem.gateway.write([request("Tea.")], caller=house.caller).results[0].memory.uid
+    uid = house.graphmem.writing.write([request("Tea.")], caller=house.caller).results[0].memory.uid
     house.rows(
         f"MATCH (m:Memory {{uid: $uid}}) WHERE m.space STARTS WITH $tenant {change}", uid=uid
     )

@@ -7,7 +7,7 @@ import pytest
 from builders import NOW, a_request
 
 from graphmem.errors import Conflict, Forbidden, InvalidInput, PolicyRefused
-from graphmem.gateway.gateway import RolledBack
+from graphmem.gateway.writing import RolledBack
 from graphmem.model.caller import Caller, Role
 from graphmem.model.entity import EntityRef
 from graphmem.model.source import Source, SourceType
@@ -187,7 +187,7 @@ def test_a_refused_secret_leaves_a_trace_and_nothing_else(house):
 def test_a_key_may_write_only_where_its_patterns_and_role_let_it(house):
     def write_as(role, *spaces):
         caller = Caller(key_id="k", tenant=house.caller.tenant, role=role, spaces=spaces)
-        return house.graphmem.gateway.write([a_request("A.")], caller=caller).results[0]
+        return house.graphmem.writing.write([a_request("A.")], caller=caller).results[0]
 
     assert isinstance(write_as(Role.READER, "*").error, Forbidden)
     assert isinstance(write_as(Role.WRITER, "project:*").error, Forbidden)

@@ -3,6 +3,7 @@
 import pytest
 from builders import a_request
 
+from graphmem.gateway.status import ChangeStatus
 from graphmem.model.entity import EntityRef
 from graphmem.model.memory import Status
 from graphmem.recall.planner import Plan
@@ -41,7 +42,9 @@ def test_a_card_holds_nothing_of_another_space_or_status_or_of_the_results(house
     gone = write(house, "Ada is archived.", ADA, importance=90)
     write(house, "Ada of Bob.", ADA, space="user:bob", importance=90)
     memory = house.graphmem.memories.by_uid(house.caller.tenant, gone)[0]
-    house.graphmem.gateway.change_status(memory, Status.ARCHIVED, None, caller=house.caller)
+    house.graphmem.gateway.execute(
+        ChangeStatus(memory=memory, status=Status.ARCHIVED, reason=None), house.caller
+    )
 
     assert () == house.recall("chess", limit=1, cards=True).cards
 

@@ -3,6 +3,7 @@
 import pytest
 from builders import a_request
 
+from graphmem.gateway.status import ChangeStatus
 from graphmem.model.entity import EntityRef
 from graphmem.model.memory import Status
 from graphmem.model.space import space_from_key
@@ -94,7 +95,9 @@ def test_claims_and_edges_that_belong_to_nothing_are_removed(healthy):
 def test_what_waits_for_vectors_or_is_retracted_is_no_damage(house):
     house.embedder.is_broken = True
     memory = house.write(a_request("Waits."), a_request("Wrong.")).results[1].memory
-    house.graphmem.gateway.change_status(memory, Status.RETRACTED, None, caller=house.caller)
+    house.graphmem.gateway.execute(
+        ChangeStatus(memory=memory, status=Status.RETRACTED, reason=None), house.caller
+    )
 
     assert {} == wrong(run(house))
 

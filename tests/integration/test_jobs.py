@@ -12,13 +12,13 @@ from builders import a_request
 from graphmem.adapters.clock import SystemClock
 from graphmem.bootstrap import build
 from graphmem.errors import Conflict, InvalidInput, NotFound
-from graphmem.model.job import Run, RunStatus
+from graphmem.model.job import ByHand, Job, Run, RunStatus
 from graphmem.model.memory import MemoryType
 from graphmem.model.space import space_from_key
 from graphmem.store.leases import release_lease, take_lease
-from graphmem.upkeep.runs import Job, JobRunner
+from graphmem.upkeep.runs import JobRunner
 from jobs.process import JobsProcess
-from jobs.schedule import schedule
+from jobs.schedule import scheduled
 
 
 def space_key(house):
@@ -30,7 +30,9 @@ def a_runner(house, function, *, name="probe", holder="test", **options):
 
     Each test gives it a name of its own, because all share one database.
     """
-    job = Job(name=name, does="probes", function=function, **options.pop("job", {}))
+    job = Job(
+        name=name, does="probes", schedule=ByHand(), function=function, **options.pop("job", {})
+    )
     values = {"clock": house.clock, "ids": house.graphmem.ids, "holder": holder} | options
     return JobRunner(house.graphmem.connection, jobs=[job], **values)
 
@@ -334,7 +336,7 @@ def test_what_is_believed_after_all_does_not_expire(house, confidence):
 def test_a_daily_job_that_was_missed_today_is_caught_up_once(house):
     runner, runs = house.graphmem.runner, house.graphmem.runs
     now = datetime.now(UTC)
-    process = JobsProcess(runner=runner, runs=runs, schedule=schedule(30))
+    process = JobsProcess(runner=runner, runs=runs, schedule=scheduled(runner.jobs))
     daily = [job for job in process.schedule if job.is_daily]
     for job in daily:
         runs.claim_slot(job.name, job.slot(now) - 1)

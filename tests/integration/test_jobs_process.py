@@ -13,7 +13,8 @@ from graphmem.adapters.clock import SystemClock
 from graphmem.adapters.ids import TimeOrderedIds
 from graphmem.store.connection import Connection
 from graphmem.store.job_runs import JobRuns
-from graphmem.upkeep.runs import Job, JobRunner
+from graphmem.model.job import Every, Job
+from graphmem.upkeep.runs import JobRunner
 from apscheduler.triggers.date import DateTrigger
 from jobs.process import JobsProcess
 from jobs.schedule import ScheduledJob
@@ -28,9 +29,10 @@ def batches(run):
         connection.check()
         run.counts["batches"] += 1
 
-jobs = [Job(name="batched", does="works", function=batches)]
+minutely = Every(minutes=1)
+jobs = [Job(name="batched", does="works", schedule=minutely, function=batches)]
 runner = JobRunner(connection, jobs=jobs, clock=SystemClock(), ids=TimeOrderedIds(), holder="process")
-now = ScheduledJob(name="batched", when="now", trigger=DateTrigger(), period_seconds=60)
+now = ScheduledJob(name="batched", schedule=minutely, trigger=DateTrigger())
 JobsProcess(runner=runner, runs=JobRuns(connection), schedule=[now]).serve()
 connection.close()
 print("closed", flush=True)

@@ -11,12 +11,13 @@ from graphmem.store.migrations import (
     SchemaState,
     apply_migrations,
     check_schema,
-    load_migrations,
+    core_migrations,
     schema_state,
 )
 from graphmem.store.schema import ChunkNode, ClaimKeyNode, EntityNode, MemoryNode, RevisionNode
 
-NEWEST = max(migration.number for migration in load_migrations())
+NEWEST = core_migrations().newest
+SETS = [core_migrations()]
 
 
 def test_applying_again_and_from_several_processes_at_once_changes_nothing(connection):
@@ -24,7 +25,11 @@ def test_applying_again_and_from_several_processes_at_once_changes_nothing(conne
 
     def apply(number):
         return apply_migrations(
-            connection, embedder=HashEmbedder(), clock=SystemClock(), holder=f"p{number}"
+            connection,
+            SETS,
+            embedder=HashEmbedder(),
+            clock=SystemClock(),
+            holder=f"p{number}",
         )
 
     with ThreadPoolExecutor(4) as pool:
@@ -46,19 +51,19 @@ def test_another_embedder_of_equal_size_is_refused_with_the_way_out():
     state = SchemaState(version=NEWEST, embedder="local:other", dimensions=384)
 
     with pytest.raises(SchemaMismatch, match=r"made by local:other.*Set GRAPHMEM_EMBEDDER back"):
-        check_schema(state, HashEmbedder())
+        check_schema(state, SETS, HashEmbedder())
 
 
 def test_a_newer_schema_is_refused():
     with pytest.raises(SchemaMismatch, match="install a newer graphmem"):
         check_schema(
-            SchemaState(version=NEWEST + 1, embedder=None, dimensions=None), HashEmbedder()
+            SchemaState(version=NEWEST + 1, embedder=None, dimensions=None), SETS, HashEmbedder()
         )
 
 
 def test_an_older_schema_says_how_to_apply():
     with pytest.raises(SchemaMismatch, match="graphmem schema apply"):
-        check_schema(SchemaState(version=0, embedder=None, dimensions=None), HashEmbedder())
+        check_schema(SchemaState(version=0, embedder=None, dimensions=None), SETS, HashEmbedder())
 
 
 @pytest.mark.parametrize("node", [MemoryNode, EntityNode, ClaimKeyNode, RevisionNode])

@@ -14,7 +14,9 @@ from graphmem.errors import SchemaMismatch
 from graphmem.model.caller import Caller, Role
 from graphmem.model.job import RunStatus
 from graphmem.recall.request import RecallRequest
-from graphmem.store.migrations import apply_migrations, check_schema, schema_state
+from graphmem.store.migrations import apply_migrations, check_schema, core_migrations, schema_state
+
+SETS = [core_migrations()]
 
 
 class OtherEmbedder(BreakableEmbedder):
@@ -74,7 +76,7 @@ def apply_back(settings, connection, clock):
 
 
 def write(service, caller, *contents):
-    return service.gateway.write([a_request(content) for content in contents], caller=caller)
+    return service.writing.write([a_request(content) for content in contents], caller=caller)
 
 
 def found(service, caller, query):
@@ -108,9 +110,9 @@ def test_the_vectors_of_a_new_embedder_are_made_beside_the_old_and_taken_over(se
     assert ("Ada likes coffee. And milk.", True) == found(old, caller, "likes coffee")[
         0
     ]  # until it stops
-    check_schema(schema_state(connection), new.embedder)
+    check_schema(schema_state(connection), SETS, new.embedder)
     with pytest.raises(SchemaMismatch, match="graphmem jobs run reembed"):
-        check_schema(schema_state(connection), old.embedder)
+        check_schema(schema_state(connection), SETS, old.embedder)
 
     write(old, caller, "Written by the old service.")
     write(new, caller, "Written by the new service.")
@@ -155,8 +157,8 @@ def test_what_changes_while_it_works_gets_the_vectors_of_its_new_text(services):
     def change():
         if not once.is_set():
             once.set()
-            old.gateway.write([a_request("Now about chess.", uid="late")], caller=caller)
-            old.gateway.write([a_request("Now about rowing.", uid="late")], caller=caller)
+            old.writing.write([a_request("Now about chess.", uid="late")], caller=caller)
+            old.writing.write([a_request("Now about rowing.", uid="late")], caller=caller)
 
     new.embedder.on_batch = change
     new.runner.run("reembed", by_hand=True)
@@ -175,7 +177,7 @@ def test_a_silent_model_switches_nothing_and_one_that_refuses_a_text_lets_it_wai
 
     failed = new.runner.run("reembed", by_hand=True)
     assert (RunStatus.FAILED, "The model does not answer.") == (failed.status, failed.error)
-    check_schema(schema_state(connection), old.embedder)
+    check_schema(schema_state(connection), SETS, old.embedder)
 
     new.embedder.is_broken = False
     new.embedder.refuses = "Refused"
@@ -193,6 +195,8 @@ def test_migrations_leave_the_new_index_alone(services, connection):
     _, new, _ = services
     new.runner.run("reembed", by_hand=True)
 
-    state = apply_migrations(connection, embedder=new.embedder, clock=SystemClock(), holder="tests")
+    state = apply_migrations(
+        connection, SETS, embedder=new.embedder, clock=SystemClock(), holder="tests"
+    )
 
     assert "other:100@1" == state.embedder

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from builders import a_request
 
-from graphmem.gateway.edges import EdgeRequest
+from graphmem.gateway.edges import DrawEdge, EdgeRequest
 from graphmem.model.edge import EdgeType
 from graphmem.model.entity import EntityRef
 from graphmem.model.space import Space, SpaceKind
@@ -56,7 +56,7 @@ def test_edges_drawn_in_both_directions_at_once_never_see_a_deadlock(house):
                     type=EdgeType.RELATED_TO,
                     weight=0.5,
                 )
-                house.graphmem.gateway.draw_edge(request, caller=house.caller)
+                house.graphmem.gateway.execute(DrawEdge(request=request), house.caller)
 
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(draw, range(8)))

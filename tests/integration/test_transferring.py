@@ -5,7 +5,7 @@ import json
 import pytest
 from builders import a_request
 
-from graphmem.gateway.edges import EdgeRequest
+from graphmem.gateway.edges import DrawEdge, EdgeRequest
 from graphmem.intake.transferring import export_lines, import_lines
 from graphmem.model.caller import Caller, Role
 from graphmem.model.edge import EdgeType
@@ -20,13 +20,13 @@ def the_space(house, name="ada"):
 
 
 def lines_of(house, name="ada"):
-    return list(export_lines(house.graphmem.memories, house.graphmem.edges, the_space(house, name)))
+    return list(export_lines(house.graphmem.transfers, the_space(house, name)))
 
 
 def bring(house, lines, name="again"):
     *_, done = [
         None,
-        *import_lines(house.graphmem.gateway, lines, the_space(house, name), caller=house.caller),
+        *import_lines(house.graphmem.transfers, lines, the_space(house, name), caller=house.caller),
     ]
     return dict(done.counts), done.problems
 
@@ -47,7 +47,7 @@ def a_history(house):
         weight=0.3,
         reason="cities",
     )
-    house.graphmem.gateway.draw_edge(edge, caller=house.caller)
+    house.graphmem.gateway.execute(DrawEdge(request=edge), house.caller)
 
 
 def test_a_space_that_is_exported_and_imported_is_the_same_space(house):
@@ -105,7 +105,7 @@ def test_an_import_needs_a_key_for_the_space(house):
     line = json.dumps({"memory": {"uid": "a", "content": "Tea."}})
 
     *_, done = import_lines(
-        house.graphmem.gateway, [line], the_space(house, "again"), caller=stranger
+        house.graphmem.transfers, [line], the_space(house, "again"), caller=stranger
     )
 
     assert {"failed": 1} == dict(done.counts)

@@ -154,7 +154,7 @@ def test_merging_supersedes_with_lineage_and_keeps_the_best_of_both():
         (edge.type, edge.to_uid, edge.reason) for _, edge in decision.edges
     ]
     assert [("m-1", "merged", "merge", "rules"), ("m-2", "reinforced", "merge", "rules")] == [
-        tuple(event[name] for name in ("uid", "outcome", "reason", "by"))
+        tuple(event.shown[name] for name in ("uid", "outcome", "reason", "by"))
         for event in decision.events
     ]
 
@@ -190,7 +190,7 @@ def test_a_model_may_rewrite_update_and_invalidate():
     assert [(Status.SUPERSEDED, "update"), (Status.ARCHIVED, "invalidated")] == [
         (after[key].status, after[key].status_reason) for key in (c.key, e.key)
     ]
-    assert {"model m"} == {event["by"] for event in decision.events}
+    assert {"model m"} == {event.detail["by"] for event in decision.events}
 
 
 @pytest.mark.parametrize("kind", [VerdictKind.MERGE, VerdictKind.UPDATE])

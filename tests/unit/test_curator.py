@@ -67,17 +67,17 @@ def test_a_space_that_was_never_curated_is_due():
 def test_of_repeats_the_newest_stays_and_counts_all_mentions():
     decision = decide_dedupe(state_of(*[an_extracted(i, mention_count=2) for i in range(30)]), NOW)
 
-    assert 29 == len([event for event in decision.events if event["outcome"] == "archived"])
+    assert 29 == len([event for event in decision.events if event.effect == "archived"])
     (kept,) = [memory for memory in decision.changed if memory.status is Status.ACTIVE]
     assert ("m-29", 60) == (kept.uid, kept.mention_count)
     assert {(Status.ARCHIVED, "dedupe")} == {
         (memory.status, memory.status_reason) for memory in decision.changed if memory.uid != "m-29"
     }
     assert {"m-29"} == {
-        event["kept"] for event in decision.events if event["outcome"] == "archived"
+        event.detail["kept"] for event in decision.events if event.effect == "archived"
     }
     assert ("m-29", "reinforced", "dedupe") == tuple(
-        decision.events[-1][name] for name in ("uid", "outcome", "reason")
+        decision.events[-1].shown[name] for name in ("uid", "outcome", "reason")
     )
 
 
@@ -86,7 +86,7 @@ def test_a_seeded_memory_stays_though_it_is_older():
 
     decision = decide_dedupe(state_of(seeded, an_extracted(1)), NOW)
 
-    assert ["m-1"] == [event["uid"] for event in decision.events if event["outcome"] == "archived"]
+    assert ["m-1"] == [event.subject for event in decision.events if event.effect == "archived"]
 
 
 def test_contents_are_compared_in_their_normal_form():
@@ -94,7 +94,7 @@ def test_contents_are_compared_in_their_normal_form():
         state_of(an_extracted(1, "John likes chess"), an_extracted(2, "  JOHN likes, chess!")), NOW
     )
 
-    assert ["m-1"] == [event["uid"] for event in decision.events if event["outcome"] == "archived"]
+    assert ["m-1"] == [event.subject for event in decision.events if event.effect == "archived"]
 
 
 @pytest.mark.parametrize(

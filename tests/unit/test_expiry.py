@@ -55,8 +55,8 @@ def test_an_expired_memory_is_archived_with_the_reason_ttl_and_says_so():
     assert [(Status.ARCHIVED, "ttl", NOW)] == [
         (m.status, m.status_reason, m.status_at) for m in decision.changed
     ]
-    assert [{"space": "acme/user:ada", "uid": "m-1", "outcome": "archived", "reason": "ttl"}] == [
-        dict(event) for event in decision.events
+    assert [("acme/user:ada", {"uid": "m-1", "outcome": "archived", "reason": "ttl"})] == [
+        (event.space, event.shown) for event in decision.events
     ]
 
 

@@ -1,0 +1,138 @@
+"""The database behind the settings: connecting to it, the embedded server, and the admin key."""
+
+import os
+import socket
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from graphmem.adapters.embedded_neo4j import USER, EmbeddedNeo4j, EmbeddedOptions, Endpoint, attach
+from graphmem.adapters.neo4j_home import Neo4jHome
+from graphmem.adapters.ports import HOST
+from graphmem.errors import StoreDamaged, StoreUnavailable
+from graphmem.settings import Settings
+from graphmem.store.connection import Connection
+from graphmem.store.keys import new_secret
+
+_RETRY_SECONDS = 0.2
+
+
+def connect(settings: Settings) -> Connection:
+    """The connection that the settings describe.
+
+    Without a URI, to the embedded server that is running.
+
+    Raises:
+        StoreUnavailable: none is running, or the address is not valid.
+    """
+    neo4j = settings.neo4j
+    if neo4j.uri:
+        return Connection(
+            neo4j.uri, user=neo4j.user, password=neo4j.password or "", database=neo4j.database
+        )
+    endpoint = attach(database_folder(settings))
+    if endpoint is None:
+        msg = "The embedded Neo4j is not running: start it with `graphmem up`, or set GRAPHMEM_NEO4J_URI."
+        raise StoreUnavailable(msg)
+    return Connection(endpoint.uri, user=endpoint.user, password=endpoint.password)
+
+
+def connection_of(settings: Settings, *, wait_seconds: float = 180.0) -> Connection:
+    """The connection that the settings describe, whether or not the database answers yet.
+
+    Raises:
+        StoreUnavailable: the address is not valid, or the embedded server was given no password in
+            that time.
+    """
+    neo4j = settings.neo4j
+    if neo4j.uri:
+        return connect(settings)
+    deadline = time.monotonic() + wait_seconds
+    while (password := Neo4jHome(database_folder(settings)).password()) is None:
+        if time.monotonic() > deadline:
+            msg = "The embedded Neo4j was not started: start it with `graphmem up`, or set GRAPHMEM_NEO4J_URI."
+            raise StoreUnavailable(msg)
+        time.sleep(_RETRY_SECONDS)
+    return Connection(f"bolt://{HOST}:{neo4j.bolt_port}", user=USER, password=password)
+
+
+def database_folder(settings: Settings) -> Path:
+    """Where the embedded server keeps its files."""
+    return settings.server.data_dir / "neo4j"
+
+
+def database_password_path(settings: Settings) -> Path:
+    """Where the password of the embedded server is kept."""
+    return Neo4jHome(database_folder(settings)).password_path
+
+
+def embedded_server(settings: Settings) -> EmbeddedNeo4j:
+    """The embedded server that the settings describe, not yet started."""
+    neo4j = settings.neo4j
+    return EmbeddedNeo4j(
+        EmbeddedOptions(
+            folder=database_folder(settings),
+            bolt_port=neo4j.bolt_port,
+            http_port=neo4j.http_port,
+            heap=neo4j.heap,
+            pagecache=neo4j.pagecache,
+            cache_folder=settings.server.cache_dir,
+            maven_url=neo4j.maven_url,
+            jars_folder=neo4j.jars_folder,
+            java_home=neo4j.java_home,
+        ),
+        has_failed=has_failed,
+    )
+
+
+def has_failed(endpoint: Endpoint) -> bool:
+    """Whether a server answers, and could not open its database."""
+    with closing(
+        Connection(endpoint.uri, user=endpoint.user, password=endpoint.password)
+    ) as connection:
+        return isinstance(connection.problem(), StoreDamaged)
+
+
+@contextmanager
+def database(settings: Settings) -> Iterator[Connection]:
+    """A connection for one command: to the running database, or to the embedded one started for it."""
+    if settings.neo4j.uri or attach(database_folder(settings)):
+        connection = connect(settings)
+        try:
+            yield connection
+        finally:
+            connection.close()
+        return
+    with embedded_server(settings) as endpoint:
+        connection = Connection(endpoint.uri, user=endpoint.user, password=endpoint.password)
+        try:
+            yield connection
+        finally:
+            connection.close()
+
+
+def admin_key(settings: Settings) -> str:
+    """The first admin key: of the settings, or made once and kept in the data folder with mode 0600."""
+    if settings.server.api_key:
+        return settings.server.api_key
+    path = admin_key_path(settings)
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    try:
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    except FileExistsError:
+        return path.read_text("utf-8").strip()
+    with os.fdopen(handle, "w") as file:
+        secret = new_secret()
+        file.write(secret + "\n")
+    return secret
+
+
+def admin_key_path(settings: Settings) -> Path:
+    """Where the first admin key is kept."""
+    return settings.server.data_dir / "admin.key"
+
+
+def process_name() -> str:
+    """This process, for leases: host and pid."""
+    return f"{socket.gethostname()}:{os.getpid()}"

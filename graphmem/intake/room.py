@@ -1,0 +1,109 @@
+"""The room of intake: what orchestrators drop, hear and ask becomes memories (002)."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from graphmem.adapters.workspaces import Workspaces
+from graphmem.intake.context import ContextMaker
+from graphmem.intake.file_writing import FileWriter
+from graphmem.intake.files import Ingest
+from graphmem.intake.transferring import EdgeTransfer, MemoryTransfer
+from graphmem.intake.worker import IngestWorker
+from graphmem.model.job import Every, Job, Run
+from graphmem.recall.bulletins import BulletinMaker
+from graphmem.rooms import Core, Prune, Room
+from graphmem.store.bulletins import Bulletins
+
+_MINUTE = 60
+
+
+@dataclass(frozen=True, kw_only=True)
+class Intake:
+    """What the room does: the ingest folder, contexts and bulletins."""
+
+    ingest: Ingest
+    worker: IngestWorker
+    contexts: ContextMaker
+    bulletin_maker: BulletinMaker
+
+
+def build(core: Core) -> Room:
+    """The room over a core."""
+    bulletins = Bulletins(core.connection)
+    intake = _intake(core, bulletins)
+    return Room(
+        name="intake",
+        service=intake,
+        jobs=(_ingest_job(core, intake.worker),),
+        prunes=_prunes(core.workspaces, bulletins),
+        transfers=(
+            MemoryTransfer(memories=core.memories, writing=core.writing),
+            EdgeTransfer(edges=core.edges, writing=core.writing),
+        ),
+    )
+
+
+def _intake(core: Core, bulletins: Bulletins) -> Intake:
+    ingest = Ingest(
+        FileWriter(core.writing, core.memories),
+        core.memories,
+        workspaces=core.workspaces,
+        policies=core.policies,
+        events=core.events,
+        is_away=lambda: core.connection.problem() is not None,
+    )
+    maker = BulletinMaker(
+        core.recall,
+        core.memories,
+        bulletins,
+        workspaces=core.workspaces,
+        events=core.events,
+        clock=core.clock,
+    )
+    contexts = ContextMaker(
+        core.writing, core.recall, maker, workspaces=core.workspaces, clock=core.clock
+    )
+    worker = IngestWorker(ingest, workspaces=core.workspaces, events=core.events)
+    return Intake(ingest=ingest, worker=worker, contexts=contexts, bulletin_maker=maker)
+
+
+def _ingest_job(core: Core, worker: IngestWorker) -> Job:
+    """The job that looks into the ingest folders (memory.worker_interval_seconds)."""
+    usual = core.policy.memory.worker_interval_seconds
+    seconds = int(core.settings.memory.get("worker_interval_seconds", usual))
+    return Job(
+        name="ingest",
+        does="takes in the files that were dropped for orchestrators",
+        schedule=Every(seconds=seconds, grace_seconds=max(seconds, _MINUTE)),
+        function=worker.run,
+        without_store=worker.degrade,
+    )
+
+
+def _prunes(workspaces: Workspaces, bulletins: Bulletins) -> tuple[Prune, ...]:
+    """Bulletins, and the files of bulletins and investigations."""
+
+    def forget_bulletins(before: datetime, run: Run) -> int:
+        return bulletins.forget(before, dry_run=run.dry_run)
+
+    def forget_files(before: datetime, run: Run) -> int:
+        old = list(_files_before(workspaces, before))
+        for path in old:
+            if not run.dry_run:
+                path.unlink(missing_ok=True)
+        return len(old)
+
+    return (
+        Prune(counted_as="bulletins_forgotten", forget=forget_bulletins),
+        Prune(counted_as="files_forgotten", forget=forget_files),
+    )
+
+
+def _files_before(workspaces: Workspaces, moment: datetime) -> Iterator[Path]:
+    for space in workspaces.present():
+        workspace = workspaces.of(space)
+        for folder in (workspace.bulletins, workspace.diagnostics):
+            files = folder.glob("*.json")
+            yield from (path for path in files if path.stat().st_mtime < moment.timestamp())

@@ -1,0 +1,86 @@
+"""Events: what an operation did to one thing and why, by stable codes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Subject(StrEnum):
+    """What an event is about; the value is the name that a trace gives it."""
+
+    MEMORY = "uid"
+    EDGE = "edge"
+    ENTITY = "entity"
+    CHANGE = "change"  # a merge or split of entities
+
+
+class Effect(StrEnum):
+    """What became of the subject."""
+
+    # its status
+    ACTIVE = "active"
+    SUPERSEDED = "superseded"
+    ARCHIVED = "archived"
+    RETRACTED = "retracted"
+    UNFOLDED = "unfolded"
+    # edges
+    EDGE_CREATED = "edge_created"
+    EDGE_REVISED = "edge_revised"
+    EDGE_REMOVED = "edge_removed"
+    # entities; memories are merged too
+    MERGED = "merged"
+    SPLIT = "split"
+    UNDONE = "undone"
+    # jobs
+    CONTRADICTION = "contradiction"
+    EMBEDDED = "embedded"
+    FOLDED = "folded"
+    REINFORCED = "reinforced"
+    REPAIRED = "repaired"
+    REWRITTEN = "rewritten"
+    SUMMARISED = "summarised"
+    UPDATED = "updated"
+
+
+class Reason(StrEnum):
+    """Why a job did it; also kept as the status reason of a memory."""
+
+    TTL = "ttl"
+    COMMITMENT_DECAY = "commitment_decay"
+    ARCHIVAL = "archival"
+    DEDUPE = "dedupe"
+    FOLD = "fold"
+    UNFOLD = "unfold"
+    SUMMARISED = "summarised"
+    ENTITY_SUMMARY = "entity_summary"
+    MERGE = "merge"
+    UPDATE = "update"
+    INVALIDATED = "invalidated"
+    CONFLICT = "conflict"
+    CONFLICTING_VALUES = "conflicting_values"
+    EMBED_PENDING = "embed_pending"
+    IMPORT = "import"
+    EDGES_ACROSS_SPACES = "edges_across_spaces"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Event:
+    """What became of one subject of a space, whose key ``space`` is.
+
+    Rooms may bring effects and reasons of their own.
+    """
+
+    space: str
+    subject: str | None  # the uid or key, within the space
+    effect: StrEnum
+    reason: StrEnum | None = None
+    about: Subject = Subject.MEMORY
+    detail: Mapping[str, object] = field(default_factory=dict)
+    counted_as: str | None = None  # in the counts of a run, where that is not the effect
+
+    @property
+    def shown(self) -> dict[str, object]:
+        """The event as a trace keeps and shows it."""
+        named = {} if self.subject is None else {self.about.value: self.subject}
+        why = {} if self.reason is None else {"reason": self.reason.value}
+        return {**named, "outcome": self.effect.value, **why, **self.detail}

@@ -1,0 +1,189 @@
+"""The room of upkeep: its jobs, and what retention forgets of the core."""
+
+from datetime import datetime
+
+from graphmem.model.job import ByHand, Daily, Every, Job, Run
+from graphmem.rooms import Core, Prune, Room
+from graphmem.store.idempotency import RetryKeys
+from graphmem.store.inspection import Inspection
+from graphmem.store.job_runs import JobRuns
+from graphmem.store.upkeep import Upkeep
+from graphmem.upkeep.archival import ARCHIVAL, DECAY
+from graphmem.upkeep.checking import ContradictionCheck
+from graphmem.upkeep.consolidation import Consolidation
+from graphmem.upkeep.curating import Curator
+from graphmem.upkeep.embedding import PendingEmbedding
+from graphmem.upkeep.expiry import Expiry
+from graphmem.upkeep.gathering import Gatherer
+from graphmem.upkeep.integrity import Integrity
+from graphmem.upkeep.questions import Asker
+from graphmem.upkeep.reembedding import REEMBED, Reembedding
+from graphmem.upkeep.sweep import Sweep
+
+
+def build(core: Core) -> Room:
+    """The room over a core."""
+    upkeep = Upkeep(core.connection, core.index.slot)
+    sweep = Sweep(
+        core.connection,
+        upkeep,
+        gateway=core.gateway,
+        clock=core.clock,
+        policies=core.policies,
+    )
+    return Room(
+        name="upkeep",
+        service=upkeep,
+        jobs=(
+            *_vector_jobs(core),
+            *_quieting_jobs(core, sweep),
+            *_tending_jobs(core, upkeep, sweep),
+            _integrity_job(core),
+        ),
+        prunes=_prunes(core),
+    )
+
+
+def _vector_jobs(core: Core) -> tuple[Job, ...]:
+    """Jobs that make vectors."""
+    pending = PendingEmbedding(
+        core.connection, gateway=core.gateway, embedder=core.embedder, policy=core.index.policy
+    )
+    reembedding = Reembedding(
+        core.connection,
+        embedder=core.embedder,
+        slot=core.index.slot,
+        policy=core.index.policy,
+    )
+    return (
+        Job(
+            name="embed_pending",
+            does="gives memories their vectors that were stored while the model did not answer",
+            schedule=Every(minutes=1, grace_seconds=60),
+            function=pending.run,
+        ),
+        Job(
+            name=REEMBED,
+            does=(
+                "makes the vectors of another embedder beside the present ones,"
+                " and switches to them; by hand"
+            ),
+            schedule=ByHand(),
+            function=reembedding.run,
+            budget_seconds=12 * 3600.0,
+            spans_spaces=True,
+            by_command_only=True,
+        ),
+    )
+
+
+def _quieting_jobs(core: Core, sweep: Sweep) -> tuple[Job, ...]:
+    """Jobs that let memories go quiet, each by itself."""
+    expiry = Expiry(RetryKeys(core.connection), sweep=sweep, clock=core.clock)
+    return (
+        Job(
+            name="expire",
+            does="archives memories whose expires_at has passed",
+            schedule=Every(minutes=5),
+            function=expiry.run,
+        ),
+        Job(
+            name="decay_commitments",
+            does="archives commitments that nobody refreshed for 90 days",
+            schedule=Daily(hour=2, minute=50),
+            function=lambda run: sweep.run(DECAY, run),
+        ),
+        Job(
+            name="archive",
+            does="archives old, unimportant, hardly recalled facts",
+            schedule=Daily(hour=3, minute=0),
+            function=lambda run: sweep.run(ARCHIVAL, run),
+        ),
+    )
+
+
+def _tending_jobs(core: Core, upkeep: Upkeep, sweep: Sweep) -> tuple[Job, ...]:
+    """Jobs that look after the spaces that are due."""
+    model = core.language_model
+    asker = Asker(model=model, write=core.policy.write) if model else None
+    gatherer = Gatherer(core.gateway, embedder=core.embedder, index=core.index.policy)
+    curator = Curator(
+        upkeep,
+        gateway=core.gateway,
+        gatherer=gatherer,
+        clock=core.clock,
+        ids=core.ids,
+        policies=core.policies,
+    )
+    consolidation = Consolidation(
+        upkeep=upkeep,
+        memories=core.memories,
+        gateway=core.gateway,
+        keeper=core.entity_keeper,
+        sweep=sweep,
+        gatherer=gatherer,
+        asker=asker,
+        clock=core.clock,
+        ids=core.ids,
+        policies=core.policies,
+    )
+    check = ContradictionCheck(
+        upkeep=upkeep,
+        memories=core.memories,
+        gateway=core.gateway,
+        asker=asker,
+        clock=core.clock,
+        policies=core.policies,
+    )
+    return (
+        Job(
+            name="curate_dedupe",
+            does="archives exact repeats in spaces that are due: after a day or 25 new memories",
+            schedule=Every(minutes=10, where="where a space is due"),
+            function=curator.dedupe,
+        ),
+        Job(
+            name="curate_fold",
+            does="folds three facts or more of one entity into one, after the repeats were put away",
+            schedule=Every(minutes=10, offset=2, where="where repeats were put away"),
+            function=curator.fold,
+        ),
+        Job(
+            name="consolidate",
+            does="merges near-duplicates and fragments of entities, makes summaries and topics",
+            schedule=Every(minutes=10, offset=4, where="where a space is due"),
+            function=consolidation.run,
+        ),
+        Job(
+            name="detect_contradictions",
+            does="draws CONTRADICTS between memories of one entity whose values differ",
+            schedule=Every(minutes=10, offset=6, where="where a space was consolidated"),
+            function=check.run,
+        ),
+    )
+
+
+def _integrity_job(core: Core) -> Job:
+    integrity = Integrity(Inspection(core.connection), gateway=core.gateway, clock=core.clock)
+    return Job(
+        name="integrity",
+        does="reports where the graph disagrees with itself, and mends it with repair",
+        schedule=Daily(hour=4, minute=0),
+        function=integrity.run,
+    )
+
+
+def _prunes(core: Core) -> tuple[Prune, ...]:
+    """Traces and records of runs."""
+    runs = JobRuns(core.connection)
+
+    def forget_traces(before: datetime, run: Run) -> int:
+        return core.traces.forget(before, dry_run=run.dry_run)
+
+    def forget_runs(before: datetime, run: Run) -> int:
+        return runs.forget(before, dry_run=run.dry_run)
+
+    return (
+        Prune(counted_as="forgotten", forget=forget_traces),
+        Prune(counted_as="runs_forgotten", forget=forget_runs),
+    )
