@@ -37,18 +37,13 @@ ORDER BY key;
 // Take the locks of memories, in order, and return them as they then are. The mark that takes the lock must not
 // be read from the memory: it would be read before the lock is ours.
 // parameters: space_keys
+// uses: entities, memory
 UNWIND $space_keys AS key
 MATCH (m:Memory {key: key})
 SET m.locked = true
 REMOVE m.locked
 WITH m
-RETURN m {
-  .*, search_text: null, search_context: null, space_token: null,
-  created_at: toString(m.created_at), updated_at: toString(m.updated_at), status_at: toString(m.status_at),
-  occurred_at: toString(m.occurred_at), valid_from: toString(m.valid_from), valid_until: toString(m.valid_until),
-  last_recalled_at: toString(m.last_recalled_at)
-} AS m,
-       COLLECT { MATCH (m)-[:MENTIONS]->(e:Entity) RETURN [e.entity_key, e.label] ORDER BY e.entity_key } AS entities
+RETURN @memory AS m, @entities AS entities
 ORDER BY m.key;
 
 // name: updaters
@@ -66,22 +61,27 @@ ORDER BY key;
 // parameters: space_keys
 UNWIND $space_keys AS key
 MATCH (m:Memory {key: key})
-WHERE EXISTS { MATCH (m)-[e:UPDATES]->(o:Memory) WHERE o.space = m.space AND NOT coalesce(e.reason, '') IN ['merge', 'conflict'] }
+WHERE EXISTS {
+  MATCH (m)-[e:UPDATES]->(o:Memory)
+  WHERE o.space = m.space AND NOT coalesce(e.reason, '') IN ['merge', 'conflict']
+}
 RETURN m.key AS key
 ORDER BY key;
 
 // name: edges_at
 // The edges at some places, each a start, a type and an end.
 // parameters: space_rows
+// uses: edge_row
 UNWIND range(0, size($space_rows) - 1) AS place
 WITH place, $space_rows[place] AS row
-MATCH (from:Memory {key: row.from_key})-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]->(to:Memory {key: row.to_key})
+MATCH (from:Memory {key: row.from_key})-[e:@EDGE_TYPES]->(to:Memory {key: row.to_key})
 WHERE type(e) = row.type
-RETURN place, [e.uid, from.uid, to.uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type] AS edge
+RETURN place, [@edge_row] AS edge
 ORDER BY place;
 
 // name: create_memories
-// Create memories with their type label, their chunks and the claims that they take; each row's properties name its space.
+// Create memories with their type label, their chunks and the claims that they take; each row's properties name its
+// space.
 // parameters: space_rows
 CYPHER 25
 UNWIND $space_rows AS row
@@ -97,6 +97,7 @@ FOREACH (claim IN row.claims |
 // name: change_memories
 // Set the properties and labels of memories, and what their chunks and mentions repeat of them.
 // parameters: space_rows
+// uses: mention_copies
 CYPHER 25
 UNWIND $space_rows AS row
 MATCH (m:Memory {key: row.key})
@@ -106,10 +107,7 @@ SET m += row.properties, m.updated_at = datetime(row.updated_at), m.status_at = 
 WITH m, row
 CALL (m) {
   MATCH (m)-[x:MENTIONS]->(:Entity)
-  SET x.space = m.space, x.status = m.status, x.weight = m.importance + CASE WHEN m.pinned THEN 1000 ELSE 0 END,
-    x.created = m.created_at.epochMillis, x.expires = m.expires_at,
-    x.begins = coalesce(m.valid_from.epochMillis, -62135596800000),
-    x.ends = coalesce(m.valid_until.epochMillis, 4102444800000)
+  SET @mention_copies
 }
 CALL (m, row) {
   MATCH (c:Chunk)-[:OF]->(m)
@@ -147,6 +145,7 @@ FOREACH (chunk IN row.chunks | CREATE (c:Chunk)-[:OF]->(m) SET c = chunk);
 // Let memories mention exactly the given entities; rows are sorted by entity, so writers wait in turn. Each mention
 // repeats what cards choose by, because reading it from ten thousand memories of a hub would take too long.
 // parameters: space_rows, wanted
+// uses: mention_copies
 CALL () {
   UNWIND $wanted AS memory
   MATCH (m:Memory {key: memory.key})-[old:MENTIONS]->(e:Entity)
@@ -167,10 +166,7 @@ WHERE NOT EXISTS { (stands)-[:MERGED_INTO]->(:Entity) }
 WITH stands AS e, row
 MATCH (m:Memory {key: row.memory})
 MERGE (m)-[x:MENTIONS]->(e)
-SET x.space = m.space, x.status = m.status, x.weight = m.importance + CASE WHEN m.pinned THEN 1000 ELSE 0 END,
-  x.created = m.created_at.epochMillis, x.expires = m.expires_at,
-  x.begins = coalesce(m.valid_from.epochMillis, -62135596800000),
-  x.ends = coalesce(m.valid_until.epochMillis, 4102444800000);
+SET @mention_copies;
 
 // name: save_revisions
 // Keep earlier versions of memories.
@@ -225,7 +221,7 @@ SET e.weight = row.weight, e.reason = row.reason, e.link_type = row.link_type;
 // Remove typed edges.
 // parameters: space_rows
 UNWIND $space_rows AS row
-MATCH (:Memory {key: row.from_key})-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]->(:Memory {key: row.to_key})
+MATCH (:Memory {key: row.from_key})-[e:@EDGE_TYPES]->(:Memory {key: row.to_key})
 WHERE type(e) = row.type
 DELETE e;
 
