@@ -1,52 +1,42 @@
 // name: by_uids
 // Edges of some uids between memories of a tenant; the prefix ends the tenant's name.
 // parameters: space_prefix, uids
-CALL () {
-  MATCH (from:Memory)-[e:UPDATES]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
-  UNION ALL
-  MATCH (from:Memory)-[e:CONTRADICTS]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
-  UNION ALL
-  MATCH (from:Memory)-[e:RELATED_TO]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
-  UNION ALL
-  MATCH (from:Memory)-[e:CAUSED_BY]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
-  UNION ALL
-  MATCH (from:Memory)-[e:PART_OF]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
-}
+// uses: edge_row, edges_of_uids
+@edges_of_uids
 WITH from, e, to
 WHERE from.space STARTS WITH $space_prefix AND to.space = from.space
-RETURN from.space AS space,
-       [e.uid, from.uid, to.uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type] AS edge
+RETURN from.space AS space, [@edge_row] AS edge
 ORDER BY space, from.uid, to.uid
 LIMIT 100000;
 
 // name: list
 // One page of the edges of some spaces, by their start, behind the place that the last page ended at.
 // parameters: cursor_key, cursor_uid, limit, spaces, types
-MATCH (from:Memory)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]->(to:Memory)
+// uses: edge_row
+MATCH (from:Memory)-[e:@EDGE_TYPES]->(to:Memory)
 WHERE from.space IN $spaces AND to.space = from.space AND type(e) IN $types
   AND (from.key > $cursor_key OR (from.key = $cursor_key AND e.uid > $cursor_uid))
-RETURN from.key AS start,
-       [e.uid, from.uid, to.uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type] AS edge
+RETURN from.key AS start, [@edge_row] AS edge
 ORDER BY start, e.uid
 LIMIT $limit;
 
 // name: count
 // How many edges a list shows on all its pages.
 // parameters: spaces, types
-MATCH (from:Memory)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]->(to:Memory)
+MATCH (from:Memory)-[e:@EDGE_TYPES]->(to:Memory)
 WHERE from.space IN $spaces AND to.space = from.space AND type(e) IN $types
 RETURN count(*) AS total;
 
 // name: list_of_memory
 // One page of the edges that touch one memory.
 // parameters: cursor_key, cursor_uid, limit, space_keys, types
+// uses: edge_row
 UNWIND $space_keys AS key
-MATCH (m:Memory {key: key})-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(o:Memory)
+MATCH (m:Memory {key: key})-[e:@EDGE_TYPES]-(o:Memory)
 WHERE o.space = m.space AND type(e) IN $types
 WITH startNode(e) AS from, e, endNode(e) AS to
 WHERE from.key > $cursor_key OR (from.key = $cursor_key AND e.uid > $cursor_uid)
-RETURN DISTINCT from.key AS start, e.uid AS uid,
-       [e.uid, from.uid, to.uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type] AS edge
+RETURN DISTINCT from.key AS start, e.uid AS uid, [@edge_row] AS edge
 ORDER BY start, uid
 LIMIT $limit;
 
@@ -54,7 +44,7 @@ LIMIT $limit;
 // How many edges touch one memory.
 // parameters: space_keys, types
 UNWIND $space_keys AS key
-MATCH (m:Memory {key: key})-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(o:Memory)
+MATCH (m:Memory {key: key})-[e:@EDGE_TYPES]-(o:Memory)
 WHERE o.space = m.space AND type(e) IN $types
 RETURN count(DISTINCT e) AS total;
 
@@ -62,24 +52,25 @@ RETURN count(DISTINCT e) AS total;
 // The memories within some steps of one memory, nearest first, with the edges among them and what they mention.
 // Every step stays inside the space, also where an edge was drawn across it by hand.
 // parameters: depth, edge_types, entity_space, key, limit, space
+// uses: edge_row, memory
 MATCH (start:Memory {key: $key})
 WHERE start.space = $space
 CALL (start) {
-  MATCH (start)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF|FOLDED_FROM|PROMOTED_FROM|SUMMARY_OF]-(m:Memory)
+  MATCH (start)-[e:@EDGE_TYPES|@LINEAGE_TYPES]-(m:Memory)
   WHERE type(e) IN $edge_types AND m.space = $space AND m.status <> 'retracted' AND m <> start
   WITH DISTINCT m ORDER BY m.uid LIMIT $limit
   RETURN collect(m) AS first
 }
 CALL (start, first) {
   UNWIND CASE WHEN $depth >= 2 THEN first ELSE [] END AS n
-  MATCH (n)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF|FOLDED_FROM|PROMOTED_FROM|SUMMARY_OF]-(m:Memory)
+  MATCH (n)-[e:@EDGE_TYPES|@LINEAGE_TYPES]-(m:Memory)
   WHERE type(e) IN $edge_types AND m.space = $space AND m.status <> 'retracted' AND m <> start AND NOT m IN first
   WITH DISTINCT m ORDER BY m.uid LIMIT $limit
   RETURN collect(m) AS second
 }
 CALL (start, first, second) {
   UNWIND CASE WHEN $depth >= 3 THEN second ELSE [] END AS n
-  MATCH (n)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF|FOLDED_FROM|PROMOTED_FROM|SUMMARY_OF]-(m:Memory)
+  MATCH (n)-[e:@EDGE_TYPES|@LINEAGE_TYPES]-(m:Memory)
   WHERE type(e) IN $edge_types AND m.space = $space AND m.status <> 'retracted' AND m <> start
     AND NOT m IN first AND NOT m IN second
   WITH DISTINCT m ORDER BY m.uid LIMIT $limit
@@ -87,11 +78,11 @@ CALL (start, first, second) {
 }
 WITH start, (first + second + third)[0..$limit] AS near
 CALL (start, near) {
-  UNWIND [start] + near AS a
-  MATCH (a)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF|FOLDED_FROM|PROMOTED_FROM|SUMMARY_OF]->(b:Memory)
-  WHERE type(e) IN $edge_types AND (b = start OR b IN near)
-  WITH a, e, b ORDER BY a.uid, b.uid, type(e) LIMIT 1000
-  RETURN collect([e.uid, a.uid, b.uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type]) AS edges
+  UNWIND [start] + near AS from
+  MATCH (from)-[e:@EDGE_TYPES|@LINEAGE_TYPES]->(to:Memory)
+  WHERE type(e) IN $edge_types AND (to = start OR to IN near)
+  WITH from, e, to ORDER BY from.uid, to.uid, type(e) LIMIT 1000
+  RETURN collect([@edge_row]) AS edges
 }
 CALL (start, near) {
   UNWIND [start] + near AS m
@@ -99,9 +90,4 @@ CALL (start, near) {
   WHERE n.space = $entity_space
   RETURN collect([m.key, n.entity_key, n.label]) AS mentions
 }
-RETURN [m IN near | m {
-    .*, search_text: null, search_context: null, space_token: null,
-    created_at: toString(m.created_at), updated_at: toString(m.updated_at), status_at: toString(m.status_at),
-    occurred_at: toString(m.occurred_at), valid_from: toString(m.valid_from), valid_until: toString(m.valid_until),
-    last_recalled_at: toString(m.last_recalled_at)
-  }] AS memories, edges, mentions;
+RETURN [m IN near | @memory] AS memories, edges, mentions;

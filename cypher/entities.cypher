@@ -68,24 +68,18 @@ ORDER BY mentions DESC, space;
 // name: card_known_at
 // The same as far as it was known at a past time.
 // parameters: begins_by, ends_after, importance, keys, known_at, limit, now, spaces, statuses
+// uses: as_it_was, known_then, valid_then, version_then
 UNWIND $keys AS key
 MATCH (:Entity {key: key})-[:MERGED_INTO*0..20]->(e:Entity)
 WHERE NOT EXISTS { (e)-[:MERGED_INTO]->(:Entity) }
 WITH DISTINCT e
 CALL (e) {
   MATCH (m:Memory)-[:MENTIONS]->(e)
-  WHERE m.space IN $spaces AND m.status <> 'retracted' AND m.expires_at > $now AND m.created_at <= $known_at
-  CALL (m) {
-    OPTIONAL MATCH (m)-[:HAS_REVISION]->(r:Revision)
-    WHERE r.replaced_at > $known_at
-    RETURN r ORDER BY r.version LIMIT 1
-  }
-  WITH m, r, CASE WHEN r IS NULL THEN m.status ELSE r.status END AS status,
-       CASE WHEN r IS NULL THEN m.valid_from ELSE r.valid_from END AS valid_from,
-       CASE WHEN r IS NULL THEN m.valid_until ELSE r.valid_until END AS valid_until
+  WHERE @known_then
+  @version_then
+  WITH m, r, @as_it_was
   WHERE status IN $statuses
-  WITH m, r, (m.pinned OR m.importance >= $importance)
-    AND coalesce(valid_from <= $begins_by, true) AND coalesce(valid_until > $ends_after, true) AS counts
+  WITH m, r, (m.pinned OR m.importance >= $importance) AND @valid_then AS counts
   WITH count(m) AS mentions, collect(CASE WHEN counts THEN [m, coalesce(r.content, m.content)] END) AS found
   UNWIND CASE WHEN size(found) = 0 THEN [null] ELSE found END AS fact
   WITH mentions, fact[0] AS f, fact[1] AS content
@@ -134,6 +128,7 @@ RETURN count(m) AS memories, collect(m.uid)[0..10] AS sample;
 // Let memories mention one entity instead of another: all of them, or those of the given keys. What they mentioned
 // before, and their tokens, stay on a relation that names the change.
 // parameters: change, every, from_key, from_token, into_key, into_token, space_keys, space_prefix
+// uses: mention_copies
 CYPHER 25
 MATCH (a:Entity {key: $from_key})
 MATCH (b:Entity {key: $into_key})
@@ -150,10 +145,7 @@ SET m.space_token = CASE
 END
 FOREACH (_ IN CASE WHEN both THEN [] ELSE [1] END |
   CREATE (m)-[x:MENTIONS {change: $change}]->(b)
-  SET x.space = m.space, x.status = m.status, x.weight = m.importance + CASE WHEN m.pinned THEN 1000 ELSE 0 END,
-    x.created = m.created_at.epochMillis, x.expires = m.expires_at,
-    x.begins = coalesce(m.valid_from.epochMillis, -62135596800000),
-    x.ends = coalesce(m.valid_until.epochMillis, 4102444800000)
+  SET @mention_copies
 )
 RETURN count(m) AS moved;
 
@@ -212,6 +204,7 @@ LIMIT 10;
 // name: move_back
 // Give memories back the mentions that a change moved. One whose mentions were rewritten since keeps them.
 // parameters: change, from_key, from_token, into_key, into_token, space_prefix
+// uses: mention_copies
 CYPHER 25
 MATCH (a:Entity {key: $from_key})<-[former:FORMERLY_MENTIONED {change: $change}]-(m:Memory)
 WHERE m.space STARTS WITH $space_prefix
@@ -231,10 +224,7 @@ SET m.space_token = CASE
 END
 FOREACH (_ IN CASE WHEN moved OR kept_both THEN [1] ELSE [] END |
   MERGE (m)-[x:MENTIONS]->(a)
-  SET x.change = former.via, x.space = m.space, x.status = m.status, x.weight = m.importance + CASE WHEN m.pinned THEN 1000 ELSE 0 END,
-    x.created = m.created_at.epochMillis, x.expires = m.expires_at,
-    x.begins = coalesce(m.valid_from.epochMillis, -62135596800000),
-    x.ends = coalesce(m.valid_until.epochMillis, 4102444800000)
+  SET x.change = former.via, @mention_copies
 )
 DELETE former
 WITH b, m
@@ -250,7 +240,10 @@ MATCH (a:Entity {key: c.from_key})
 MATCH (b:Entity {key: c.into_key})
 OPTIONAL MATCH (a)-[merged:MERGED_INTO {change: $uid}]->(b)
 SET c.undone_at = $now
-FOREACH (_ IN CASE WHEN merged IS NULL THEN [] ELSE [1] END | SET b.aliases = nullIf(c.aliases_before, []) DELETE merged)
+FOREACH (_ IN CASE WHEN merged IS NULL THEN [] ELSE [1] END |
+  SET b.aliases = nullIf(c.aliases_before, [])
+  DELETE merged
+)
 WITH b, c
 WHERE c.into_is_new AND NOT EXISTS { (b)--() }
 DELETE b;

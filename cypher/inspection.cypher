@@ -1,18 +1,13 @@
 // name: page
 // The next memories by key, in one space or in all, each with whether what repeats it agrees with it.
 // parameters: after, limit, space
+// uses: entities, memory, mention_weight
 MATCH (m:Memory)
 USING INDEX m:Memory(key)
 WHERE m.key > CASE WHEN $after = '' AND $space <> '' THEN $space + '|' ELSE $after END
   AND ($space = '' OR (m.key < $space + '}' AND m.space = $space))
 WITH m ORDER BY m.key LIMIT $limit
-RETURN m {
-  .*, search_text: null, search_context: null, space_token: null,
-  created_at: toString(m.created_at), updated_at: toString(m.updated_at), status_at: toString(m.status_at),
-  occurred_at: toString(m.occurred_at), valid_from: toString(m.valid_from), valid_until: toString(m.valid_until),
-  last_recalled_at: toString(m.last_recalled_at)
-} AS m,
-       COLLECT { MATCH (m)-[:MENTIONS]->(e:Entity) RETURN [e.entity_key, e.label] ORDER BY e.entity_key } AS entities,
+RETURN @memory AS m, @entities AS entities,
        m.space_token AS tokens,
        EXISTS { (:Chunk)-[:OF]->(m) } AS has_vectors,
        EXISTS {
@@ -21,7 +16,7 @@ RETURN m {
        } OR EXISTS {
          MATCH (m)-[x:MENTIONS]->(:Entity)
          WHERE coalesce(x.space <> m.space OR x.status <> m.status OR x.expires <> m.expires_at
-           OR x.weight <> m.importance + CASE WHEN m.pinned THEN 1000 ELSE 0 END, true)
+           OR x.weight <> @mention_weight, true)
        } AS has_stale_copies,
        EXISTS { MATCH (m)<-[:UPDATES|PROMOTED_FROM]-(n:Memory) WHERE n.space = m.space } AS has_successor
 ORDER BY m.key;
@@ -46,7 +41,7 @@ ORDER BY key
 LIMIT $limit;
 
 // name: lock_empty_claims
-// Take the locks of claim keys that point to no memory, and return those that still do: a write may be about to use one.
+// Take the locks of claim keys that point to no memory, and return those that still point to none.
 // parameters: limit, space
 MATCH (k:ClaimKey)
 WHERE ($space = '' OR k.space = $space) AND NOT EXISTS { (k)-[:CLAIMS]->(:Memory) }
@@ -67,7 +62,7 @@ DETACH DELETE k;
 // name: crossing_edges
 // Typed edges between memories of two spaces: only somebody at the database can have drawn them.
 // parameters: limit, space
-MATCH (a:Memory)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF|FOLDED_FROM|PROMOTED_FROM|SUMMARY_OF|NEXT]->(b:Memory)
+MATCH (a:Memory)-[e:@EDGE_TYPES|@LINEAGE_TYPES|NEXT]->(b:Memory)
 WHERE a.space <> b.space AND ($space = '' OR a.space = $space)
 RETURN a.key AS key, a.space AS space, a.uid AS uid, type(e) AS type, elementId(e) AS id
 ORDER BY key, type, b.key

@@ -49,7 +49,8 @@ SET r.counts = $counts;
 CYPHER 25
 MATCH (r:JobRun {uid: $uid})
 WHERE r.status = 'running'
-SET r.status = $status, r.counts = $counts, r.examples = $examples, r.degraded = $degraded, r.error = $error, r.finished_at = $finished_at
+SET r.status = $status, r.counts = $counts, r.examples = $examples,
+  r.degraded = $degraded, r.error = $error, r.finished_at = $finished_at
 WITH r
 MERGE (j:Job {name: r.job})
 SET j[$status] = coalesce(j[$status], 0) + 1, j.last_seconds = $seconds

@@ -1,214 +1,103 @@
+// fragment: contradicting
+// The edges of contradiction between active memories.
+UNWIND everyone AS m
+MATCH (m)-[e:CONTRADICTS]-(o:Memory)
+WHERE m.status = 'active' AND o.status = 'active' AND o.space = m.space
+
+// fragment: mentions
+// The entities of the memories that come whole.
+CALL (whole) {
+  UNWIND whole AS m
+  MATCH (m)-[:MENTIONS]->(e:Entity)
+  RETURN collect([m.key, e.entity_key, e.label]) AS mentions
+}
+
+// fragment: touching
+// The edges of the memories that come whole.
+UNWIND whole AS m
+MATCH (m)-[e:@EDGE_TYPES]-(o:Memory)
+WHERE o.space = m.space
+
+// fragment: edge_rows
+// The first of these edges, as rows.
+// uses: edge_row
+WITH m, e ORDER BY e.uid, m.key LIMIT 1000
+WITH m, startNode(e) AS from, e, endNode(e) AS to
+RETURN collect([m.key, @edge_row]) AS edges
+
+// fragment: bundle
+// The one row of a recall, with how many memories still wait for their vectors.
+// uses: memory
+CALL () {
+  MATCH (p:EmbedPending)
+  WHERE p.space IN $spaces
+  RETURN count(p) AS pending
+}
+RETURN rows, [m IN whole | @memory] AS memories, links, versions, contested, mentions, edges, pending
+
+// fragment: bundle_with_links
+// What belongs to the memories found by any arm, and the row. The first $payload and all of the graph arm come whole.
+// uses: bundle, contradicting, edge_rows, mentions, touching
+WITH rows, links, [] AS versions, found + [m IN linked WHERE NOT m IN found] AS everyone,
+     found[0..$payload] + [m IN linked WHERE NOT m IN found[0..$payload]] AS whole
+CALL (everyone) {
+  @contradicting
+  RETURN collect(DISTINCT m.key) AS contested
+}
+@mentions
+CALL (whole) {
+  @touching
+  @edge_rows
+}
+@bundle
+
 // name: candidates
 // Candidates of both arms, filtered inside the indexes and fused, in one row; the first $payload come whole. From the
 // first $seeds of them the graph arm goes on: two typed edges, or one shared entity; over nothing with more than $hub.
-// parameters: begins_by, begins_by_ms, ends_after, ends_after_ms, graph_limit, hub, k, now, payload, seeds, spaces, statuses
-// parameters: text, text_limit, text_weight, vector, vector_limit, vector_weight
+// parameters: begins_by, begins_by_ms, ends_after, ends_after_ms, graph_limit, hub, k, now, payload, seeds, spaces
+// parameters: statuses, text, text_limit, text_weight, vector, vector_limit, vector_weight
+// uses: bundle_with_links, fused_rows, live, live_chunk, near_in_graph, nearest, text_arm, valid
+// uses: vector_ranks_of_chunks
 // also in slot: _b
 CYPHER 25
 CALL () {
   MATCH (c:Chunk)
-    SEARCH c IN (
-      VECTOR INDEX chunk_embedding FOR $vector
-      WHERE c.space IN $spaces AND c.status IN $statuses AND c.expires_at > $now
-        AND c.valid_from <= $begins_by_ms AND c.valid_until > $ends_after_ms
-      LIMIT $vector_limit
-    ) SCORE AS s
-  MATCH (c)-[:OF]->(m:Memory)
-  WITH m, max(s) AS s, count(*) AS seen ORDER BY s DESC, m.uid
-  WITH collect([m, s, seen]) AS found
-  UNWIND range(0, size(found) - 1) AS i
-  RETURN found[i][0] AS m, i + 1 AS rv, found[i][1] AS sv, found[i][2] AS seen, null AS rf, null AS sf
+    SEARCH c IN (VECTOR INDEX chunk_embedding FOR $vector WHERE @live_chunk LIMIT $vector_limit) SCORE AS s
+  @vector_ranks_of_chunks
 UNION ALL
-  MATCH (m:Memory)
-    SEARCH m IN (FULLTEXT INDEX memory_text FOR $text LIMIT $text_limit) SCORE AS s
-  WHERE m.space IN $spaces AND m.status IN $statuses AND m.expires_at > $now
-  WITH m, s ORDER BY s DESC, m.uid
-  WITH collect([m, s]) AS found
-  UNWIND range(0, size(found) - 1) AS i
-  RETURN found[i][0] AS m, null AS rv, null AS sv, null AS seen, i + 1 AS rf, found[i][1] AS sf
+  @text_arm
 }
-WITH m, max(rv) AS rv, max(sv) AS sv, max(seen) AS seen, max(rf) AS rf, max(sf) AS sf
-WITH m, rv, sv, seen, rf, sf,
-     coalesce($vector_weight / ($k + rv), 0.0) + coalesce($text_weight / ($k + rf), 0.0) AS score
-ORDER BY score DESC, m.key
-WITH collect(m) AS found,
-     collect([
-       m.key, m.importance, m.confidence, m.updated_at.epochMillis, m.created_at.epochMillis, m.recall_count,
-       rv, sv, seen, rf, sf
-     ]) AS rows
+@fused_rows
 CALL (found) {
-  UNWIND range(0, size(found[0..$seeds]) - 1) AS place
-  WITH place, found[place] AS seed
-  CALL (seed) {
-    WITH seed WHERE COUNT { (seed)-[:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-() } <= $hub
-    MATCH (seed)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(n:Memory)
-    WHERE n.space = seed.space
-    RETURN n, e.weight / 2 AS near
-  UNION ALL
-    WITH seed WHERE COUNT { (seed)-[:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-() } <= $hub
-    MATCH (seed)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(x:Memory)
-    WHERE x.space = seed.space AND COUNT { (x)-[:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-() } <= $hub
-    MATCH (x)-[f:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(n:Memory)
-    WHERE n.space = seed.space AND n <> seed
-    RETURN n, e.weight * f.weight / 4 AS near
-  UNION ALL
-    MATCH (seed)-[:MENTIONS]->(x:Entity)
-    WITH seed, x, COUNT { (x)<-[:MENTIONS]-() } AS degree
-    WHERE degree <= $hub
-    MATCH (x)<-[:MENTIONS]-(n:Memory)
-    WHERE n <> seed
-    RETURN n, 1.0 / degree AS near
-  }
-  WITH n AS m, near / ($k + place + 1) AS near
-  WHERE m.space IN $spaces AND m.status IN $statuses AND m.expires_at > $now
-    AND coalesce(m.valid_from <= $begins_by, true) AND coalesce(m.valid_until > $ends_after, true)
-  WITH m, sum(near) AS near ORDER BY near DESC, m.key LIMIT $graph_limit
-  RETURN collect([m, near]) AS links
+  @near_in_graph
+  WHERE @live AND @valid
+  @nearest
 }
-WITH found, rows, links, found + [link IN links WHERE NOT link[0] IN found | link[0]] AS everyone,
-     found[0..$payload] + [link IN links WHERE NOT link[0] IN found[0..$payload] | link[0]] AS whole
-CALL (everyone) {
-  UNWIND everyone AS m
-  MATCH (m)-[e:CONTRADICTS]-(o:Memory)
-  WHERE m.status = 'active' AND o.status = 'active' AND o.space = m.space
-  RETURN collect(DISTINCT m.key) AS contested
-}
-CALL (whole) {
-  UNWIND whole AS m
-  MATCH (m)-[:MENTIONS]->(e:Entity)
-  RETURN collect([m.key, e.entity_key, e.label]) AS mentions
-}
-CALL (whole) {
-  UNWIND whole AS m
-  MATCH (m)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(o:Memory)
-  WHERE o.space = m.space
-  WITH m, e, o ORDER BY e.uid, m.key LIMIT 1000
-  RETURN collect([
-    m.key, e.uid, startNode(e).uid, endNode(e).uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type
-  ]) AS edges
-}
-CALL () {
-  MATCH (p:EmbedPending)
-  WHERE p.space IN $spaces
-  RETURN count(p) AS pending
-}
-RETURN rows, [m IN whole | m {
-    .*, search_text: null, search_context: null, space_token: null,
-    created_at: toString(m.created_at), updated_at: toString(m.updated_at), status_at: toString(m.status_at),
-    occurred_at: toString(m.occurred_at), valid_from: toString(m.valid_from), valid_until: toString(m.valid_until),
-    last_recalled_at: toString(m.last_recalled_at)
-  }] AS memories,
-       [link IN links | [
-         link[0].key, link[0].importance, link[0].confidence, link[0].updated_at.epochMillis, link[0].created_at.epochMillis, link[0].recall_count, link[1]
-       ]] AS links, [] AS versions, contested, mentions, edges, pending;
+@bundle_with_links;
 
 // name: candidates_filtered
 // The same with the filters that the vector index knows; a range from '' to the last character filters nothing.
-// parameters: begins_by, begins_by_ms, ends_after, ends_after_ms, graph_limit, hub, k, now, payload, seeds, spaces, statuses
-// parameters: text, text_limit, text_weight, vector, vector_limit, vector_weight
+// parameters: begins_by, begins_by_ms, ends_after, ends_after_ms, graph_limit, hub, k, now, payload, seeds, spaces
+// parameters: statuses, text, text_limit, text_weight, vector, vector_limit, vector_weight
 // parameters: captured_by, conversation_from, conversation_to, types
+// uses: bundle_with_links, filtered, filtered_chunk, fused_rows, live, near_in_graph, nearest, text_arm, valid
+// uses: vector_ranks_of_chunks
 // also in slot: _b
 CYPHER 25
 CALL () {
   MATCH (c:Chunk)
-    SEARCH c IN (
-      VECTOR INDEX chunk_embedding FOR $vector
-      WHERE c.space IN $spaces AND c.status IN $statuses AND c.expires_at > $now
-        AND c.valid_from <= $begins_by_ms AND c.valid_until > $ends_after_ms
-        AND c.type IN $types AND c.captured_by IN $captured_by
-        AND c.conversation_id >= $conversation_from AND c.conversation_id <= $conversation_to
-      LIMIT $vector_limit
-    ) SCORE AS s
-  MATCH (c)-[:OF]->(m:Memory)
-  WITH m, max(s) AS s, count(*) AS seen ORDER BY s DESC, m.uid
-  WITH collect([m, s, seen]) AS found
-  UNWIND range(0, size(found) - 1) AS i
-  RETURN found[i][0] AS m, i + 1 AS rv, found[i][1] AS sv, found[i][2] AS seen, null AS rf, null AS sf
+    SEARCH c IN (VECTOR INDEX chunk_embedding FOR $vector WHERE @filtered_chunk LIMIT $vector_limit) SCORE AS s
+  @vector_ranks_of_chunks
 UNION ALL
-  MATCH (m:Memory)
-    SEARCH m IN (FULLTEXT INDEX memory_text FOR $text LIMIT $text_limit) SCORE AS s
-  WHERE m.space IN $spaces AND m.status IN $statuses AND m.expires_at > $now
-  WITH m, s ORDER BY s DESC, m.uid
-  WITH collect([m, s]) AS found
-  UNWIND range(0, size(found) - 1) AS i
-  RETURN found[i][0] AS m, null AS rv, null AS sv, null AS seen, i + 1 AS rf, found[i][1] AS sf
+  @text_arm
 }
-WITH m, max(rv) AS rv, max(sv) AS sv, max(seen) AS seen, max(rf) AS rf, max(sf) AS sf
-WITH m, rv, sv, seen, rf, sf,
-     coalesce($vector_weight / ($k + rv), 0.0) + coalesce($text_weight / ($k + rf), 0.0) AS score
-ORDER BY score DESC, m.key
-WITH collect(m) AS found,
-     collect([
-       m.key, m.importance, m.confidence, m.updated_at.epochMillis, m.created_at.epochMillis, m.recall_count,
-       rv, sv, seen, rf, sf
-     ]) AS rows
+@fused_rows
 CALL (found) {
-  UNWIND range(0, size(found[0..$seeds]) - 1) AS place
-  WITH place, found[place] AS seed
-  CALL (seed) {
-    WITH seed WHERE COUNT { (seed)-[:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-() } <= $hub
-    MATCH (seed)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(n:Memory)
-    WHERE n.space = seed.space
-    RETURN n, e.weight / 2 AS near
-  UNION ALL
-    WITH seed WHERE COUNT { (seed)-[:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-() } <= $hub
-    MATCH (seed)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(x:Memory)
-    WHERE x.space = seed.space AND COUNT { (x)-[:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-() } <= $hub
-    MATCH (x)-[f:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(n:Memory)
-    WHERE n.space = seed.space AND n <> seed
-    RETURN n, e.weight * f.weight / 4 AS near
-  UNION ALL
-    MATCH (seed)-[:MENTIONS]->(x:Entity)
-    WITH seed, x, COUNT { (x)<-[:MENTIONS]-() } AS degree
-    WHERE degree <= $hub
-    MATCH (x)<-[:MENTIONS]-(n:Memory)
-    WHERE n <> seed
-    RETURN n, 1.0 / degree AS near
-  }
-  WITH n AS m, near / ($k + place + 1) AS near
-  WHERE m.space IN $spaces AND m.status IN $statuses AND m.expires_at > $now
-    AND coalesce(m.valid_from <= $begins_by, true) AND coalesce(m.valid_until > $ends_after, true)
-    AND m.type IN $types AND m.captured_by IN $captured_by
-    AND coalesce(m.conversation_id, '') >= $conversation_from AND coalesce(m.conversation_id, '') <= $conversation_to
-  WITH m, sum(near) AS near ORDER BY near DESC, m.key LIMIT $graph_limit
-  RETURN collect([m, near]) AS links
+  @near_in_graph
+  WHERE @live AND @valid AND @filtered
+  @nearest
 }
-WITH found, rows, links, found + [link IN links WHERE NOT link[0] IN found | link[0]] AS everyone,
-     found[0..$payload] + [link IN links WHERE NOT link[0] IN found[0..$payload] | link[0]] AS whole
-CALL (everyone) {
-  UNWIND everyone AS m
-  MATCH (m)-[e:CONTRADICTS]-(o:Memory)
-  WHERE m.status = 'active' AND o.status = 'active' AND o.space = m.space
-  RETURN collect(DISTINCT m.key) AS contested
-}
-CALL (whole) {
-  UNWIND whole AS m
-  MATCH (m)-[:MENTIONS]->(e:Entity)
-  RETURN collect([m.key, e.entity_key, e.label]) AS mentions
-}
-CALL (whole) {
-  UNWIND whole AS m
-  MATCH (m)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(o:Memory)
-  WHERE o.space = m.space
-  WITH m, e, o ORDER BY e.uid, m.key LIMIT 1000
-  RETURN collect([
-    m.key, e.uid, startNode(e).uid, endNode(e).uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type
-  ]) AS edges
-}
-CALL () {
-  MATCH (p:EmbedPending)
-  WHERE p.space IN $spaces
-  RETURN count(p) AS pending
-}
-RETURN rows, [m IN whole | m {
-    .*, search_text: null, search_context: null, space_token: null,
-    created_at: toString(m.created_at), updated_at: toString(m.updated_at), status_at: toString(m.status_at),
-    occurred_at: toString(m.occurred_at), valid_from: toString(m.valid_from), valid_until: toString(m.valid_until),
-    last_recalled_at: toString(m.last_recalled_at)
-  }] AS memories,
-       [link IN links | [
-         link[0].key, link[0].importance, link[0].confidence, link[0].updated_at.epochMillis, link[0].created_at.epochMillis, link[0].recall_count, link[1]
-       ]] AS links, [] AS versions, contested, mentions, edges, pending;
+@bundle_with_links;
 
 // name: candidates_exact
 // The same with every filter: all matching memories are compared, none is left out by an approximate index. An empty
@@ -216,136 +105,44 @@ RETURN rows, [m IN whole | m {
 // parameters: begins_by, ends_after, graph_limit, hub, k, now, payload, seeds, spaces, statuses
 // parameters: text, text_limit, text_weight, vector, vector_limit, vector_weight
 // parameters: captured_by, conversation_from, conversation_to, entities, tags, types
+// uses: bundle_with_links, filtered, fused_rows, live, near_in_graph, nearest, tagged, text_arm, valid
+// uses: vector_ranks_of_all
 // also in slot: _b
 CYPHER 25
 CALL () {
   MATCH (m:Memory)
-  WHERE m.space IN $spaces AND m.status IN $statuses AND m.expires_at > $now
-    AND coalesce(m.valid_from <= $begins_by, true) AND coalesce(m.valid_until > $ends_after, true)
-    AND m.type IN $types AND m.captured_by IN $captured_by
-    AND coalesce(m.conversation_id, '') >= $conversation_from AND coalesce(m.conversation_id, '') <= $conversation_to
-    AND all(tag IN $tags WHERE tag = '' OR tag IN m.tags)
-    AND all(entity IN $entities WHERE entity = '' OR EXISTS { (m)-[:MENTIONS]->(:Entity {entity_key: entity}) })
+  WHERE @live AND @valid AND @filtered AND @tagged
   MATCH (c:Chunk)-[:OF]->(m)
   WITH m, vector.similarity.cosine(c.embedding, $vector) AS s
   WHERE s IS NOT NULL
-  WITH m, max(s) AS s ORDER BY s DESC, m.uid LIMIT $vector_limit
-  WITH m, max(s) AS s, count(*) AS seen ORDER BY s DESC, m.uid
-  WITH collect([m, s, seen]) AS found
-  UNWIND range(0, size(found) - 1) AS i
-  RETURN found[i][0] AS m, i + 1 AS rv, found[i][1] AS sv, found[i][2] AS seen, null AS rf, null AS sf
+  @vector_ranks_of_all
 UNION ALL
-  MATCH (m:Memory)
-    SEARCH m IN (FULLTEXT INDEX memory_text FOR $text LIMIT $text_limit) SCORE AS s
-  WHERE m.space IN $spaces AND m.status IN $statuses AND m.expires_at > $now
-  WITH m, s ORDER BY s DESC, m.uid
-  WITH collect([m, s]) AS found
-  UNWIND range(0, size(found) - 1) AS i
-  RETURN found[i][0] AS m, null AS rv, null AS sv, null AS seen, i + 1 AS rf, found[i][1] AS sf
+  @text_arm
 }
-WITH m, max(rv) AS rv, max(sv) AS sv, max(seen) AS seen, max(rf) AS rf, max(sf) AS sf
-WITH m, rv, sv, seen, rf, sf,
-     coalesce($vector_weight / ($k + rv), 0.0) + coalesce($text_weight / ($k + rf), 0.0) AS score
-ORDER BY score DESC, m.key
-WITH collect(m) AS found,
-     collect([
-       m.key, m.importance, m.confidence, m.updated_at.epochMillis, m.created_at.epochMillis, m.recall_count,
-       rv, sv, seen, rf, sf
-     ]) AS rows
+@fused_rows
 CALL (found) {
-  UNWIND range(0, size(found[0..$seeds]) - 1) AS place
-  WITH place, found[place] AS seed
-  CALL (seed) {
-    WITH seed WHERE COUNT { (seed)-[:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-() } <= $hub
-    MATCH (seed)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(n:Memory)
-    WHERE n.space = seed.space
-    RETURN n, e.weight / 2 AS near
-  UNION ALL
-    WITH seed WHERE COUNT { (seed)-[:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-() } <= $hub
-    MATCH (seed)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(x:Memory)
-    WHERE x.space = seed.space AND COUNT { (x)-[:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-() } <= $hub
-    MATCH (x)-[f:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(n:Memory)
-    WHERE n.space = seed.space AND n <> seed
-    RETURN n, e.weight * f.weight / 4 AS near
-  UNION ALL
-    MATCH (seed)-[:MENTIONS]->(x:Entity)
-    WITH seed, x, COUNT { (x)<-[:MENTIONS]-() } AS degree
-    WHERE degree <= $hub
-    MATCH (x)<-[:MENTIONS]-(n:Memory)
-    WHERE n <> seed
-    RETURN n, 1.0 / degree AS near
-  }
-  WITH n AS m, near / ($k + place + 1) AS near
-  WHERE m.space IN $spaces AND m.status IN $statuses AND m.expires_at > $now
-    AND coalesce(m.valid_from <= $begins_by, true) AND coalesce(m.valid_until > $ends_after, true)
-    AND m.type IN $types AND m.captured_by IN $captured_by
-    AND coalesce(m.conversation_id, '') >= $conversation_from AND coalesce(m.conversation_id, '') <= $conversation_to
-    AND all(tag IN $tags WHERE tag = '' OR tag IN m.tags)
-    AND all(entity IN $entities WHERE entity = '' OR EXISTS { (m)-[:MENTIONS]->(:Entity {entity_key: entity}) })
-  WITH m, sum(near) AS near ORDER BY near DESC, m.key LIMIT $graph_limit
-  RETURN collect([m, near]) AS links
+  @near_in_graph
+  WHERE @live AND @valid AND @filtered AND @tagged
+  @nearest
 }
-WITH found, rows, links, found + [link IN links WHERE NOT link[0] IN found | link[0]] AS everyone,
-     found[0..$payload] + [link IN links WHERE NOT link[0] IN found[0..$payload] | link[0]] AS whole
-CALL (everyone) {
-  UNWIND everyone AS m
-  MATCH (m)-[e:CONTRADICTS]-(o:Memory)
-  WHERE m.status = 'active' AND o.status = 'active' AND o.space = m.space
-  RETURN collect(DISTINCT m.key) AS contested
-}
-CALL (whole) {
-  UNWIND whole AS m
-  MATCH (m)-[:MENTIONS]->(e:Entity)
-  RETURN collect([m.key, e.entity_key, e.label]) AS mentions
-}
-CALL (whole) {
-  UNWIND whole AS m
-  MATCH (m)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(o:Memory)
-  WHERE o.space = m.space
-  WITH m, e, o ORDER BY e.uid, m.key LIMIT 1000
-  RETURN collect([
-    m.key, e.uid, startNode(e).uid, endNode(e).uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type
-  ]) AS edges
-}
-CALL () {
-  MATCH (p:EmbedPending)
-  WHERE p.space IN $spaces
-  RETURN count(p) AS pending
-}
-RETURN rows, [m IN whole | m {
-    .*, search_text: null, search_context: null, space_token: null,
-    created_at: toString(m.created_at), updated_at: toString(m.updated_at), status_at: toString(m.status_at),
-    occurred_at: toString(m.occurred_at), valid_from: toString(m.valid_from), valid_until: toString(m.valid_until),
-    last_recalled_at: toString(m.last_recalled_at)
-  }] AS memories,
-       [link IN links | [
-         link[0].key, link[0].importance, link[0].confidence, link[0].updated_at.epochMillis, link[0].created_at.epochMillis, link[0].recall_count, link[1]
-       ]] AS links, [] AS versions, contested, mentions, edges, pending;
+@bundle_with_links;
 
 // name: candidates_known_at
 // The same as far as it was known at a past time: each memory in the version that was in force then, compared by
 // the vectors of that version, and by words where its text is still the same.
-// parameters: begins_by, captured_by, conversation_from, conversation_to, ends_after, entities, k, known_at, now, payload
-// parameters: spaces, statuses, tags, text, text_fetch, text_limit, text_weight, types, vector, vector_limit, vector_weight
-// parameters: embedder
+// parameters: begins_by, embedder, ends_after, k, known_at, now, payload, spaces, statuses
+// parameters: text, text_fetch, text_limit, text_weight, vector, vector_limit, vector_weight
+// parameters: captured_by, conversation_from, conversation_to, entities, tags, types
+// uses: as_it_was, bundle, contradicting, edge_rows, filtered, fused_rows, known_then, mentions, tagged, text_ranks
+// uses: touching, valid_then, vector_ranks_of_all, version_then
 // also in slot: _b
 CYPHER 25
 CALL () {
   MATCH (m:Memory)
-  WHERE m.space IN $spaces AND m.status <> 'retracted' AND m.expires_at > $now AND m.created_at <= $known_at
-    AND m.type IN $types AND m.captured_by IN $captured_by
-    AND coalesce(m.conversation_id, '') >= $conversation_from AND coalesce(m.conversation_id, '') <= $conversation_to
-    AND all(tag IN $tags WHERE tag = '' OR tag IN m.tags)
-    AND all(entity IN $entities WHERE entity = '' OR EXISTS { (m)-[:MENTIONS]->(:Entity {entity_key: entity}) })
-  CALL (m) {
-    OPTIONAL MATCH (m)-[:HAS_REVISION]->(r:Revision)
-    WHERE r.replaced_at > $known_at
-    RETURN r ORDER BY r.version LIMIT 1
-  }
-  WITH m, r,  CASE WHEN r IS NULL THEN m.status ELSE r.status END AS status,
-       CASE WHEN r IS NULL THEN m.valid_from ELSE r.valid_from END AS valid_from,
-       CASE WHEN r IS NULL THEN m.valid_until ELSE r.valid_until END AS valid_until
-  WHERE status IN $statuses AND coalesce(valid_from <= $begins_by, true) AND coalesce(valid_until > $ends_after, true)
+  WHERE @known_then AND @filtered AND @tagged
+  @version_then
+  WITH m, r, @as_it_was
+  WHERE status IN $statuses AND @valid_then
   CALL (m, r) {
     OPTIONAL MATCH (m)-[:HAS_REVISION]->(later:Revision)
     WHERE later.version >= r.version AND EXISTS { (later)<-[:OF]-(:FormerChunk) }
@@ -360,92 +157,56 @@ CALL () {
     WHERE later IS NULL
     RETURN c.embedding AS embedding
   }
-  WITH m, r, vector.similarity.cosine(embedding, $vector) AS s
+  WITH m, vector.similarity.cosine(embedding, $vector) AS s
   WHERE s IS NOT NULL
-  WITH m, r, max(s) AS s ORDER BY s DESC, m.uid LIMIT $vector_limit
-  WITH collect([m, r, s]) AS found
-  UNWIND range(0, size(found) - 1) AS i
-  RETURN found[i][0] AS m, found[i][1] AS r, i + 1 AS rv, found[i][2] AS sv, 1 AS seen, null AS rf, null AS sf
+  @vector_ranks_of_all
 UNION ALL
   MATCH (m:Memory)
     SEARCH m IN (FULLTEXT INDEX memory_text FOR $text LIMIT $text_fetch) SCORE AS s
   WHERE m.space IN $spaces AND m.expires_at > $now AND m.created_at <= $known_at
-  CALL (m) {
-    OPTIONAL MATCH (m)-[:HAS_REVISION]->(r:Revision)
-    WHERE r.replaced_at > $known_at
-    RETURN r ORDER BY r.version LIMIT 1
-  }
-  WITH m, r, s, CASE WHEN r IS NULL THEN m.status ELSE r.status END AS status,
-       CASE WHEN r IS NULL THEN m.valid_from ELSE r.valid_from END AS valid_from,
-       CASE WHEN r IS NULL THEN m.valid_until ELSE r.valid_until END AS valid_until
-  WHERE status IN $statuses AND coalesce(valid_from <= $begins_by, true) AND coalesce(valid_until > $ends_after, true) AND (r IS NULL OR r.content = m.content)
-  WITH m, r, s ORDER BY s DESC, m.uid LIMIT $text_limit
-  WITH collect([m, r, s]) AS found
-  UNWIND range(0, size(found) - 1) AS i
-  RETURN found[i][0] AS m, found[i][1] AS r, null AS rv, null AS sv, null AS seen, i + 1 AS rf, found[i][2] AS sf
+  @version_then
+  WITH m, r, s, @as_it_was
+  WHERE status IN $statuses AND @valid_then AND (r IS NULL OR r.content = m.content)
+  WITH m, s ORDER BY s DESC, m.uid LIMIT $text_limit
+  @text_ranks
 }
-WITH m, r, max(rv) AS rv, max(sv) AS sv, max(seen) AS seen, max(rf) AS rf, max(sf) AS sf
-WITH m, r, rv, sv, seen, rf, sf,
-     coalesce($vector_weight / ($k + rv), 0.0) + coalesce($text_weight / ($k + rf), 0.0) AS score
-ORDER BY score DESC, m.key
-WITH collect(m) AS found,
-     collect([
-       m.key, m.importance, m.confidence, m.updated_at.epochMillis, m.created_at.epochMillis, m.recall_count,
-       rv, sv, seen, rf, sf
-     ]) AS rows,
-     collect([m.key, r.memory]) AS versions
-WITH found, rows, versions, [] AS links, found AS everyone, found[0..$payload] AS whole
+@fused_rows
+CALL (found) {
+  UNWIND found AS m
+  @version_then
+  RETURN collect([m.key, r.memory]) AS versions
+}
+WITH rows, versions, [] AS links, found AS everyone, found[0..$payload] AS whole
 CALL (everyone) {
-  UNWIND everyone AS m
-  MATCH (m)-[e:CONTRADICTS]-(o:Memory)
-  WHERE m.status = 'active' AND o.status = 'active' AND o.space = m.space AND e.created_at <= $known_at
+  @contradicting
+    AND e.created_at <= $known_at
   RETURN collect(DISTINCT m.key) AS contested
 }
+@mentions
 CALL (whole) {
-  UNWIND whole AS m
-  MATCH (m)-[:MENTIONS]->(e:Entity)
-  RETURN collect([m.key, e.entity_key, e.label]) AS mentions
+  @touching
+    AND e.created_at <= $known_at
+  @edge_rows
 }
-CALL (whole) {
-  UNWIND whole AS m
-  MATCH (m)-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]-(o:Memory)
-  WHERE o.space = m.space AND e.created_at <= $known_at
-  WITH m, e, o ORDER BY e.uid, m.key LIMIT 1000
-  RETURN collect([
-    m.key, e.uid, startNode(e).uid, endNode(e).uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type
-  ]) AS edges
-}
+@bundle;
+
+// fragment: left_out
+// The results of some keys, whole.
+// uses: entities, memory
 CALL () {
-  MATCH (p:EmbedPending)
-  WHERE p.space IN $spaces
-  RETURN count(p) AS pending
+  UNWIND $space_keys AS key
+  MATCH (m:Memory {key: key})
+  WITH m, @entities AS entities
+  RETURN collect([@memory, entities]) AS missing
 }
-RETURN rows, [m IN whole | m {
-    .*, search_text: null, search_context: null, space_token: null,
-    created_at: toString(m.created_at), updated_at: toString(m.updated_at), status_at: toString(m.status_at),
-    occurred_at: toString(m.occurred_at), valid_from: toString(m.valid_from), valid_until: toString(m.valid_until),
-    last_recalled_at: toString(m.last_recalled_at)
-  }] AS memories,
-       [link IN links | [
-         link[0].key, link[0].importance, link[0].confidence, link[0].updated_at.epochMillis, link[0].created_at.epochMillis, link[0].recall_count, link[1]
-       ]] AS links, versions, contested, mentions, edges, pending;
 
 // name: cards
 // What else is known of the entities that some results mention, most important first, and the results that were
 // left out before. Entities come in the order of the results.
 // parameters: begins_by_ms, card_rows, ends_after_ms, importance, keys, now, space_keys, spaces, statuses
+// uses: left_out
 CYPHER 25
-CALL () {
-  UNWIND $space_keys AS key
-  MATCH (m:Memory {key: key})
-  WITH m, COLLECT { MATCH (m)-[:MENTIONS]->(e:Entity) RETURN [e.entity_key, e.label] ORDER BY e.entity_key } AS entities
-  RETURN collect([m {
-    .*, search_text: null, search_context: null, space_token: null,
-    created_at: toString(m.created_at), updated_at: toString(m.updated_at), status_at: toString(m.status_at),
-    occurred_at: toString(m.occurred_at), valid_from: toString(m.valid_from), valid_until: toString(m.valid_until),
-    last_recalled_at: toString(m.last_recalled_at)
-  }, entities]) AS missing
-}
+@left_out
 CALL () {
   UNWIND range(0, size($keys) - 1) AS place
   MATCH (m:Memory {key: $keys[place]})-[:MENTIONS]->(e:Entity)
@@ -468,18 +229,9 @@ RETURN missing, [e IN entities | [e.entity_key, e.label]] AS entities, facts;
 // name: cards_known_at
 // The same as far as it was known at a past time.
 // parameters: begins_by, card_rows, ends_after, importance, keys, known_at, now, space_keys, spaces, statuses
+// uses: as_it_was, known_then, left_out, valid_then, version_then
 CYPHER 25
-CALL () {
-  UNWIND $space_keys AS key
-  MATCH (m:Memory {key: key})
-  WITH m, COLLECT { MATCH (m)-[:MENTIONS]->(e:Entity) RETURN [e.entity_key, e.label] ORDER BY e.entity_key } AS entities
-  RETURN collect([m {
-    .*, search_text: null, search_context: null, space_token: null,
-    created_at: toString(m.created_at), updated_at: toString(m.updated_at), status_at: toString(m.status_at),
-    occurred_at: toString(m.occurred_at), valid_from: toString(m.valid_from), valid_until: toString(m.valid_until),
-    last_recalled_at: toString(m.last_recalled_at)
-  }, entities]) AS missing
-}
+@left_out
 CALL () {
   UNWIND range(0, size($keys) - 1) AS place
   MATCH (m:Memory {key: $keys[place]})-[:MENTIONS]->(e:Entity)
@@ -489,18 +241,11 @@ CALL () {
 CALL (entities) {
   UNWIND entities AS e
   MATCH (m:Memory)-[:MENTIONS]->(e)
-  WHERE m.space IN $spaces AND m.status <> 'retracted' AND m.expires_at > $now AND m.created_at <= $known_at
-    AND (m.pinned OR m.importance >= $importance) AND NOT m.key IN $keys
+  WHERE @known_then AND (m.pinned OR m.importance >= $importance) AND NOT m.key IN $keys
   WITH m, collect(e.entity_key) AS about
-  CALL (m) {
-    OPTIONAL MATCH (m)-[:HAS_REVISION]->(r:Revision)
-    WHERE r.replaced_at > $known_at
-    RETURN r ORDER BY r.version LIMIT 1
-  }
-  WITH m, r, about, CASE WHEN r IS NULL THEN m.status ELSE r.status END AS status,
-       CASE WHEN r IS NULL THEN m.valid_from ELSE r.valid_from END AS valid_from,
-       CASE WHEN r IS NULL THEN m.valid_until ELSE r.valid_until END AS valid_until
-  WHERE status IN $statuses AND coalesce(valid_from <= $begins_by, true) AND coalesce(valid_until > $ends_after, true)
+  @version_then
+  WITH m, r, about, @as_it_was
+  WHERE status IN $statuses AND @valid_then
   WITH m, r, about ORDER BY m.pinned DESC, m.importance DESC, m.created_at DESC, m.key LIMIT $card_rows
   RETURN collect([m.key, m.uid, CASE WHEN r IS NULL THEN m.content ELSE r.content END, about]) AS facts
 }

@@ -1,10 +1,15 @@
+// fragment: tended
+// True of a memory that is not pinned and lies in one space, or in any other than some and what is below them.
+NOT coalesce(m.pinned, false) AND ($space = '' OR m.space = $space)
+AND none(other IN $other_than WHERE m.space = other OR m.space STARTS WITH other + '/')
+
 // name: expired
 // Active memories whose time has passed, in one space or in all other than some.
 // parameters: after, limit, now, other_than, space
+// uses: tended
 MATCH (m:Memory)
 USING INDEX m:Memory(status, expires_at)
-WHERE m.status = 'active' AND m.expires_at <= $now AND m.key > $after AND NOT coalesce(m.pinned, false)
-  AND ($space = '' OR m.space = $space) AND none(other IN $other_than WHERE m.space = other OR m.space STARTS WITH other + '/')
+WHERE m.status = 'active' AND m.expires_at <= $now AND m.key > $after AND @tended
 RETURN m.key AS key
 ORDER BY key
 LIMIT $limit;
@@ -12,9 +17,9 @@ LIMIT $limit;
 // name: decayed
 // Active commitments that were last changed before a time.
 // parameters: after, before, limit, other_than, space
+// uses: tended
 MATCH (m:Todo)
-WHERE m.status = 'active' AND m.updated_at < $before AND m.key > $after AND NOT coalesce(m.pinned, false)
-  AND ($space = '' OR m.space = $space) AND none(other IN $other_than WHERE m.space = other OR m.space STARTS WITH other + '/')
+WHERE m.status = 'active' AND m.updated_at < $before AND m.key > $after AND @tended
 RETURN m.key AS key
 ORDER BY key
 LIMIT $limit;
@@ -22,12 +27,12 @@ LIMIT $limit;
 // name: archivable
 // Active memories from before a time that are unimportant, hardly recalled and of no protected type.
 // parameters: after, before, importance, limit, other_than, protected, recalls, space
+// uses: tended
 MATCH (m:Memory)
 USING INDEX m:Memory(key)
 WHERE m.key > CASE WHEN $after = '' AND $space <> '' THEN $space + '|' ELSE $after END
-  AND ($space = '' OR m.key < $space + '}') AND m.status = 'active' AND m.created_at < $before AND m.importance < $importance
-  AND m.recall_count <= $recalls AND NOT m.type IN $protected AND NOT coalesce(m.pinned, false)
-  AND ($space = '' OR m.space = $space) AND none(other IN $other_than WHERE m.space = other OR m.space STARTS WITH other + '/')
+  AND ($space = '' OR m.key < $space + '}') AND m.status = 'active' AND m.created_at < $before
+  AND m.importance < $importance AND m.recall_count <= $recalls AND NOT m.type IN $protected AND @tended
 RETURN m.key AS key
 ORDER BY key
 LIMIT $limit;
@@ -94,7 +99,7 @@ MATCH (m:Memory)
 WHERE m.space = $space AND m.status = 'active' AND m.type = 'Fact' AND NOT coalesce(m.pinned, false)
   AND NOT (m.source_type = 'manual' AND m.captured_by IN ['user', 'system'])
   AND NOT EXISTS { (m)<-[:FOLDED_FROM]-(:Memory) } AND NOT EXISTS { (m)-[:FOLDED_FROM]->(:Memory) }
-  AND m.expires_at >= 4102444800000 AND m.valid_until IS NULL AND m.logical_key IS NULL
+  AND m.expires_at >= @NEVER_MS AND m.valid_until IS NULL AND m.logical_key IS NULL
 MATCH (m)-[:MENTIONS]->(e:Entity)
 WHERE e.type IN $people OR (e.type IN $projects AND m.captured_by = 'extractor')
 WITH e, m ORDER BY m.created_at, m.key
@@ -229,7 +234,7 @@ WHERE m.space = $space AND m.status = 'active'
 WITH m ORDER BY m.created_at DESC, m.key DESC SKIP $keep_newest
 WHERE m.importance < $importance AND NOT m.type IN $protected AND NOT coalesce(m.pinned, false)
   AND NOT 'correction' IN m.tags AND NOT EXISTS { (m)-[:MENTIONS]->(:Entity) }
-  AND m.expires_at >= 4102444800000 AND m.valid_until IS NULL AND m.logical_key IS NULL
+  AND m.expires_at >= @NEVER_MS AND m.valid_until IS NULL AND m.logical_key IS NULL
   AND NOT EXISTS { (m)-[:UPDATES|FOLDED_FROM|SUMMARY_OF]->(:Memory) }
 RETURN m.key AS key, m.version AS version, m.content AS content, toString(m.created_at) AS created_at
 ORDER BY m.created_at, key

@@ -23,8 +23,9 @@ REMOVE s.next_embedder, s.next_dimensions
 RETURN s.embedder AS embedder;
 
 // name: create_index
-// The index of the first place for vectors.
+// The index of a place for vectors.
 // parameters: dimensions
+// also in slot: _b
 CYPHER 25 CREATE VECTOR INDEX chunk_embedding IF NOT EXISTS FOR (c:Chunk) ON c.embedding
   WITH [c.space, c.status, c.expires_at, c.type, c.captured_by, c.conversation_id, c.valid_from, c.valid_until]
   OPTIONS {indexConfig: {
@@ -34,50 +35,34 @@ CYPHER 25 CREATE VECTOR INDEX chunk_embedding IF NOT EXISTS FOR (c:Chunk) ON c.e
     `vector.default_search_expansion_factor`: 3.0
   }};
 
-// name: create_index_b
-// The index of the second place for vectors.
-// parameters: dimensions
-CYPHER 25 CREATE VECTOR INDEX chunk_embedding_b IF NOT EXISTS FOR (c:Chunk) ON c.embedding_b
-  WITH [c.space, c.status, c.expires_at, c.type, c.captured_by, c.conversation_id, c.valid_from, c.valid_until]
-  OPTIONS {indexConfig: {
-    `vector.dimensions`: $dimensions,
-    `vector.similarity_function`: 'cosine',
-    `vector.quantization.type`: 'NONE',
-    `vector.default_search_expansion_factor`: 3.0
-  }};
-
 // name: drop_index
-// Remove the index of the first place.
+// Remove the index of a place.
 // parameters:
+// also in slot: _b
 DROP INDEX chunk_embedding IF EXISTS;
 
-// name: drop_index_b
-// Remove the index of the second place.
-// parameters:
-DROP INDEX chunk_embedding_b IF EXISTS;
+// fragment: lacking
+// True of a memory of one space, or of any, that has no vectors of an embedder and does not wait for any.
+($space = '' OR m.space = $space) AND NOT m:EmbedPending
+AND NOT EXISTS { MATCH (c:Chunk)-[:OF]->(m) WHERE c.embedder = $embedder }
 
 // name: lacking
 // The next memories by key that have no vectors of an embedder and do not wait for any, in one space or in all.
 // parameters: after, embedder, limit, space
+// uses: lacking, memory
 MATCH (m:Memory)
 USING INDEX m:Memory(key)
-WHERE m.key > $after AND ($space = '' OR m.space = $space) AND NOT m:EmbedPending
-  AND NOT EXISTS { MATCH (c:Chunk)-[:OF]->(m) WHERE c.embedder = $embedder }
-RETURN m {
-  .*, search_text: null, search_context: null, space_token: null,
-  created_at: toString(m.created_at), updated_at: toString(m.updated_at), status_at: toString(m.status_at),
-  occurred_at: toString(m.occurred_at), valid_from: toString(m.valid_from), valid_until: toString(m.valid_until),
-  last_recalled_at: toString(m.last_recalled_at)
-} AS m
+WHERE m.key > $after AND @lacking
+RETURN @memory AS m
 ORDER BY m.key
 LIMIT $limit;
 
 // name: lacking_count
 // How many there are.
 // parameters: embedder, space
+// uses: lacking
 MATCH (m:Memory)
-WHERE ($space = '' OR m.space = $space) AND NOT m:EmbedPending
-  AND NOT EXISTS { MATCH (c:Chunk)-[:OF]->(m) WHERE c.embedder = $embedder }
+WHERE @lacking
 RETURN count(*) AS lacking;
 
 // name: add
@@ -95,9 +80,9 @@ RETURN count(*) AS added;
 // name: mark_waiting
 // Let memories wait for the vectors of an embedder that they have none of.
 // parameters: embedder, space
+// uses: lacking
 MATCH (m:Memory)
-WHERE ($space = '' OR m.space = $space) AND NOT m:EmbedPending
-  AND NOT EXISTS { MATCH (c:Chunk)-[:OF]->(m) WHERE c.embedder = $embedder }
+WHERE @lacking
 SET m:EmbedPending, m.embedded = false
 RETURN count(*) AS waiting;
 

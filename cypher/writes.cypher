@@ -37,18 +37,13 @@ ORDER BY key;
 // Take the locks of memories, in order, and return them as they then are. The mark that takes the lock must not
 // be read from the memory: it would be read before the lock is ours.
 // parameters: space_keys
+// uses: entities, memory
 UNWIND $space_keys AS key
 MATCH (m:Memory {key: key})
 SET m.locked = true
 REMOVE m.locked
 WITH m
-RETURN m {
-  .*, search_text: null, search_context: null, space_token: null,
-  created_at: toString(m.created_at), updated_at: toString(m.updated_at), status_at: toString(m.status_at),
-  occurred_at: toString(m.occurred_at), valid_from: toString(m.valid_from), valid_until: toString(m.valid_until),
-  last_recalled_at: toString(m.last_recalled_at)
-} AS m,
-       COLLECT { MATCH (m)-[:MENTIONS]->(e:Entity) RETURN [e.entity_key, e.label] ORDER BY e.entity_key } AS entities
+RETURN @memory AS m, @entities AS entities
 ORDER BY m.key;
 
 // name: updaters
@@ -66,42 +61,38 @@ ORDER BY key;
 // parameters: space_keys
 UNWIND $space_keys AS key
 MATCH (m:Memory {key: key})
-WHERE EXISTS { MATCH (m)-[e:UPDATES]->(o:Memory) WHERE o.space = m.space AND NOT coalesce(e.reason, '') IN ['merge', 'conflict'] }
+WHERE EXISTS {
+  MATCH (m)-[e:UPDATES]->(o:Memory)
+  WHERE o.space = m.space AND NOT coalesce(e.reason, '') IN ['merge', 'conflict']
+}
 RETURN m.key AS key
 ORDER BY key;
 
 // name: edges_at
 // The edges between some memories, each a start, a type and an end; oldest first.
 // parameters: space_rows
+// uses: edge_row
 UNWIND range(0, size($space_rows) - 1) AS number
 WITH number, $space_rows[number] AS row
-MATCH (from:Memory {key: row.from_key})-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]->(to:Memory {key: row.to_key})
+MATCH (from:Memory {key: row.from_key})-[e:@EDGE_TYPES]->(to:Memory {key: row.to_key})
 WHERE type(e) = row.type
-RETURN number, [e.uid, from.uid, to.uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type] AS edge
+RETURN number, [@edge_row] AS edge
 ORDER BY number, coalesce(e.created_at, datetime({epochMillis: 0})), e.uid;
 
 // name: edges_by_uid
 // The edges of some uids in some spaces, each with its space.
 // parameters: spaces, uids
-CALL () {
-  MATCH (from:Memory)-[e:UPDATES]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
-  UNION ALL
-  MATCH (from:Memory)-[e:CONTRADICTS]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
-  UNION ALL
-  MATCH (from:Memory)-[e:RELATED_TO]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
-  UNION ALL
-  MATCH (from:Memory)-[e:CAUSED_BY]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
-  UNION ALL
-  MATCH (from:Memory)-[e:PART_OF]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
-}
+// uses: edge_row, edges_of_uids
+@edges_of_uids
 WITH from, e, to
 WHERE from.space IN $spaces AND to.space = from.space
 RETURN from.space AS space,
-       [e.uid, from.uid, to.uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type] AS edge
+       [@edge_row] AS edge
 ORDER BY space, from.uid, to.uid, type(e);
 
 // name: create_memories
-// Create memories with their type label, their chunks and the claims that they take; each row's properties name its space.
+// Create memories with their type label, their chunks and the claims that they take; each row's properties name its
+// space.
 // parameters: space_rows
 CYPHER 25
 UNWIND $space_rows AS row
@@ -117,6 +108,7 @@ FOREACH (claim IN row.claims |
 // name: change_memories
 // Set the properties and labels of memories, and what their chunks and mentions repeat of them.
 // parameters: space_rows
+// uses: mention_copies
 CYPHER 25
 UNWIND $space_rows AS row
 MATCH (m:Memory {key: row.key})
@@ -126,10 +118,7 @@ SET m += row.properties, m.updated_at = datetime(row.updated_at), m.status_at = 
 WITH m, row
 CALL (m) {
   MATCH (m)-[x:MENTIONS]->(:Entity)
-  SET x.space = m.space, x.status = m.status, x.weight = m.importance + CASE WHEN m.pinned THEN 1000 ELSE 0 END,
-    x.created = m.created_at.epochMillis, x.expires = m.expires_at,
-    x.begins = coalesce(m.valid_from.epochMillis, -62135596800000),
-    x.ends = coalesce(m.valid_until.epochMillis, 4102444800000)
+  SET @mention_copies
 }
 CALL (m, row) {
   MATCH (c:Chunk)-[:OF]->(m)
@@ -167,6 +156,7 @@ FOREACH (chunk IN row.chunks | CREATE (c:Chunk)-[:OF]->(m) SET c = chunk);
 // Let memories mention exactly the given entities; rows are sorted by entity, so writers wait in turn. Each mention
 // repeats what cards choose by, because reading it from ten thousand memories of a hub would take too long.
 // parameters: space_rows, wanted
+// uses: mention_copies
 CALL () {
   UNWIND $wanted AS memory
   MATCH (m:Memory {key: memory.key})-[old:MENTIONS]->(e:Entity)
@@ -187,10 +177,7 @@ WHERE NOT EXISTS { (stands)-[:MERGED_INTO]->(:Entity) }
 WITH stands AS e, row
 MATCH (m:Memory {key: row.memory})
 MERGE (m)-[x:MENTIONS]->(e)
-SET x.space = m.space, x.status = m.status, x.weight = m.importance + CASE WHEN m.pinned THEN 1000 ELSE 0 END,
-  x.created = m.created_at.epochMillis, x.expires = m.expires_at,
-  x.begins = coalesce(m.valid_from.epochMillis, -62135596800000),
-  x.ends = coalesce(m.valid_until.epochMillis, 4102444800000);
+SET @mention_copies;
 
 // name: save_revisions
 // Keep earlier versions of memories.
@@ -257,7 +244,7 @@ FOREACH (_ IN CASE WHEN known IS NULL THEN [1] ELSE [] END |
 // Remove typed edges by their ends and uid; those that were drawn by hand may have none.
 // parameters: space_rows
 UNWIND $space_rows AS row
-MATCH (:Memory {key: row.from_key})-[e:UPDATES|CONTRADICTS|RELATED_TO|CAUSED_BY|PART_OF]->(:Memory {key: row.to_key})
+MATCH (:Memory {key: row.from_key})-[e:@EDGE_TYPES]->(:Memory {key: row.to_key})
 WHERE type(e) = row.type AND coalesce(e.uid, '') = row.uid
 DELETE e;
 

@@ -26,7 +26,7 @@ from graphmem.errors import (
     StoreLoginRefused,
     StoreUnavailable,
 )
-from graphmem.store.queries import QUERIES, Query, load_queries
+from graphmem.store.queries import CORE, QUERIES, Query, load_queries
 
 Result = TypeVar("Result")
 Row = Mapping[str, Any]
@@ -88,7 +88,7 @@ class Connection:
 
     def add_queries(self, folder: Traversable) -> None:
         """Also know the named queries of a folder, such as those of a room."""
-        self._queries = {**self._queries, **load_queries(folder)}
+        self._queries = {**self._queries, **load_queries(folder, CORE.texts).queries}
 
     def query(self, name: str) -> Query:
         """The query of a name."""

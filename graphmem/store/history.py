@@ -73,5 +73,5 @@ class Histories:
         """
         if memory.created_at > moment:
             return None
-        rows = self._connection.fetch("history.revision_at", space_key=memory.key, moment=moment)
+        rows = self._connection.fetch("history.revision_at", space_key=memory.key, known_at=moment)
         return memory_from_revision(rows[0]["memory"]) if rows else memory

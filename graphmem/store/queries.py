@@ -1,23 +1,40 @@
-"""The named queries of ``cypher/``, read and checked at import.
+"""The named queries of ``cypher/``, read, put together and checked at import.
 
 A query is ``// name:``, comment lines that say what it does, ``// parameters:`` and Cypher up to a
-semicolon. Vectors have two places, so that an embedder can be changed while the other one is
-searched; Cypher knows no parameter for an index, so a query with the line ``// also in slot: _b``
-is there twice, the second time for the other place, under its name with ``_b`` behind it.
+semicolon. What several places have in common is a fragment: ``// fragment:``, comment lines and
+Cypher. ``@name`` in a text stands for the fragment of that name, whichever file has it, and
+``// uses:`` lists those that a text names; a fragment may name others. ``@NAME`` is a constant.
+
+Vectors have two places, so that an embedder can be changed while the other one is searched; Cypher
+knows no parameter for an index, so a query with the line ``// also in slot: _b`` is there twice,
+the second time for the other place, under its name with ``_b`` behind it.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from graphlib import CycleError, TopologicalSorter
 from importlib import resources
 from importlib.resources.abc import Traversable
 from types import MappingProxyType
 
-_START = re.compile(r"^// name: *(?P<name>[a-z_]+) *$", re.MULTILINE)
+from graphmem.model.edge import EdgeType, LineageType
+from graphmem.model.tokens import ALWAYS_MS, NEVER_MS
+
+CONSTANTS: Mapping[str, str] = MappingProxyType(
+    {
+        "EDGE_TYPES": "|".join(EdgeType),
+        "LINEAGE_TYPES": "|".join(LineageType),
+        "NEVER_MS": str(NEVER_MS),
+        "ALWAYS_MS": str(ALWAYS_MS),
+    }
+)
+_START = re.compile(r"^// (?P<kind>name|fragment): *(?P<name>[a-z_]+) *$", re.MULTILINE)
+_SAYS = ("parameters:", "uses:", "also in slot:")
 _COMMENT = re.compile(r"//.*")
-_SLOT = re.compile(r"^// also in slot: *(?P<slot>_[a-z]) *$", re.MULTILINE)
 _VECTORS = re.compile(r"\b(?:chunk_embedding|[a-z]\.embedding)\b")
 _PARAMETER = re.compile(r"\$([a-z_]+)")
+_MARK = re.compile(r"@(\w+)")
 
 
 class QueryFileError(ValueError):
@@ -34,70 +51,176 @@ class Query:
     parameters: frozenset[str]
 
 
-def parse_queries(noun: str, text: str) -> dict[str, Query]:
-    """The queries of one file, by ``noun.name``.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Piece:
+    """A query or a fragment as its file has it, and what it says of itself."""
+
+    is_fragment: bool
+    noun: str
+    name: str
+    text: str
+    doc: str
+    parameters: frozenset[str]
+    uses: frozenset[str]
+    slots: frozenset[str]
+
+    @property
+    def marks(self) -> frozenset[str]:
+        """The names of the fragments and constants in the text."""
+        return frozenset(_MARK.findall(self.text))
+
+    def refuse(self, problem: str) -> QueryFileError:
+        """The error that names the file, the piece and what is wrong with it."""
+        return QueryFileError(f"{self.noun}.{self.name}: {problem}")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class QueryFiles:
+    """What some files hold: queries by ``noun.name``, and the texts of fragments and constants."""
+
+    queries: Mapping[str, Query]
+    texts: Mapping[str, str]
+
+
+def parse_queries(files: Mapping[str, str], texts: Mapping[str, str] = CONSTANTS) -> QueryFiles:
+    """The queries and fragments of some files, each a noun with its text.
+
+    ``texts`` are fragments and constants of elsewhere that these may use.
 
     Raises:
-        QueryFileError: a query is empty, undocumented or named twice, or its parameters differ from
-            the text.
+        QueryFileError: a query or fragment is empty, undocumented or named twice; its parameters or
+            fragments differ from what it says; a fragment is unknown, unused, or uses itself.
     """
+    pieces = [piece for noun, text in files.items() for piece in _pieces(noun, text)]
+    fragments = _fragments(pieces)
+    used = frozenset[str]().union(*(piece.marks | piece.uses for piece in pieces))
+    for piece in pieces:
+        _check(piece, known=fragments.keys() | texts.keys(), used=used)
+    expanded = _texts(fragments, texts)
+    queries: dict[str, Query] = {}
+    for piece in pieces:
+        for query in () if piece.is_fragment else _queries(piece, expanded):
+            if query.name in queries:
+                raise piece.refuse("there are two of that name")
+            queries[query.name] = query
+    return QueryFiles(queries=queries, texts=expanded)
+
+
+def _pieces(noun: str, text: str) -> Iterator[_Piece]:
+    """The queries and fragments of a file."""
     starts = list(_START.finditer(text))
     ends = [start.start() for start in starts[1:]] + [len(text)]
-    queries: dict[str, Query] = {}
     for start, end in zip(starts, ends, strict=True):
-        for query in _with_slots(
-            _parse(f"{noun}.{start['name']}", block := text[start.end() : end]), block
-        ):
-            if query.name in queries:
-                msg = f"{query.name}: there are two of that name"
-                raise QueryFileError(msg)
-            queries[query.name] = query
-    return queries
+        lines = text[start.end() : end].strip().splitlines()
+        comments = [line[2:].strip() for line in lines if line.startswith("//")]
+        yield _Piece(
+            is_fragment=start["kind"] == "fragment",
+            noun=noun,
+            name=start["name"],
+            text="\n".join(_code(lines)).strip().removesuffix(";"),
+            doc=" ".join(line for line in comments if not line.startswith(_SAYS)),
+            parameters=_listed(comments, "parameters:"),
+            uses=_listed(comments, "uses:"),
+            slots=_listed(comments, "also in slot:"),
+        )
 
 
-def _with_slots(query: Query, block: str) -> list[Query]:
-    """A query, and the same for the other place of vectors where it asks for that."""
-    if not (slot := _SLOT.search(block)):
-        return [query]
-    text = _VECTORS.sub(lambda match: match[0] + slot["slot"], query.text)
-    return [query, replace(query, name=query.name + slot["slot"], text=text)]
+def _code(lines: Iterable[str]) -> Iterator[str]:
+    """The lines that are not comments, without those behind them."""
+    return (_COMMENT.sub("", line).rstrip() for line in lines if not line.startswith("//"))
 
 
-def _parse(name: str, block: str) -> Query:
-    lines = block.strip().splitlines()
-    comments = [line[2:].strip() for line in lines if line.startswith("//")]
-    doc = " ".join(
-        line for line in comments if not line.startswith(("parameters:", "also in slot:"))
-    )
-    declared = {
-        parameter
+def _listed(comments: Iterable[str], key: str) -> frozenset[str]:
+    """The names behind a key in the comments of a piece."""
+    return frozenset(
+        name
         for line in comments
-        if line.startswith("parameters:")
-        for parameter in re.findall(r"[a-z_]+", line.removeprefix("parameters:"))
-    }
-    text = "\n".join(line for line in lines if not line.startswith("//")).strip().rstrip(";")
-    used = set(_PARAMETER.findall(_COMMENT.sub("", text)))
+        if line.startswith(key)
+        for name in re.findall(r"[a-z_]+", line.removeprefix(key))
+    )
+
+
+def _fragments(pieces: Iterable[_Piece]) -> dict[str, _Piece]:
+    """The fragments by name; one name is one fragment in all files."""
+    fragments: dict[str, _Piece] = {}
+    for piece in pieces:
+        if piece.is_fragment and fragments.setdefault(piece.name, piece) is not piece:
+            raise piece.refuse("there are two fragments of that name")
+    return fragments
+
+
+def _check(piece: _Piece, *, known: Iterable[str], used: frozenset[str]) -> None:
+    """Refuse a piece that is not what it says, or that nobody uses."""
+    unknown = sorted((piece.marks | piece.uses).difference(known))
+    marks = piece.marks - CONSTANTS.keys()
     for wrong, problem in (
-        (not text, "is empty"),
-        (not doc, "does not say what it does"),
-        (declared != used, f"declares {sorted(declared)} and uses {sorted(used)}"),
+        (not piece.text, "is empty"),
+        (not piece.doc, "does not say what it does"),
+        (unknown, f"there is no fragment or constant {unknown}"),
+        (marks != piece.uses, f"says that it uses {sorted(piece.uses)} and uses {sorted(marks)}"),
+        (piece.is_fragment and piece.parameters, "only a query says its parameters"),
+        (piece.is_fragment and piece.slots, "only a query is there in two slots"),
+        (piece.is_fragment and piece.name not in used, "nobody uses it"),
     ):
         if wrong:
-            msg = f"{name}: {problem}"
-            raise QueryFileError(msg)
-    return Query(name=name, text=text, doc=doc, parameters=frozenset(used))
+            raise piece.refuse(problem)
 
 
-def load_queries(folder: Traversable) -> dict[str, Query]:
-    """The queries of all files of a folder."""
-    files = {file.name: file for file in folder.iterdir() if file.name.endswith(".cypher")}
-    return {
-        name: query
-        for file_name, file in sorted(files.items())
-        for name, query in parse_queries(
-            file_name.removesuffix(".cypher"), file.read_text("utf-8")
-        ).items()
-    }
+def _texts(fragments: Mapping[str, _Piece], given: Mapping[str, str]) -> dict[str, str]:
+    """What stands for each name: what is given, and the fragments with others put in."""
+    texts = dict(given)
+    order = TopologicalSorter({name: piece.uses for name, piece in fragments.items()})
+    try:
+        for name in order.static_order():
+            if name in fragments:
+                texts[name] = _expanded(fragments[name].text, texts)
+    except CycleError as error:
+        cycle = error.args[1]
+        problem = f"uses itself, by way of {', '.join(cycle)}"
+        raise fragments[cycle[0]].refuse(problem) from error
+    return texts
 
 
-QUERIES: Mapping[str, Query] = MappingProxyType(load_queries(resources.files("cypher")))
+def _expanded(text: str, texts: Mapping[str, str]) -> str:
+    """A text with others put in, as far from the left as the line that names them."""
+    return "\n".join(_expanded_line(line, texts) for line in text.splitlines())
+
+
+def _expanded_line(line: str, texts: Mapping[str, str]) -> str:
+    next_line = "\n" + " " * (len(line) - len(line.lstrip()))
+    return _MARK.sub(lambda mark: texts[mark[1]].replace("\n", next_line), line)
+
+
+def _queries(piece: _Piece, texts: Mapping[str, str]) -> Iterator[Query]:
+    """A query, and the same for the other place of vectors where it asks for that."""
+    text = _expanded(piece.text, texts)
+    used = frozenset(_PARAMETER.findall(text))
+    if used != piece.parameters:
+        problem = f"declares {sorted(piece.parameters)} and uses {sorted(used)}"
+        raise piece.refuse(problem)
+    query = Query(name=f"{piece.noun}.{piece.name}", text=text, doc=piece.doc, parameters=used)
+    yield query
+    for slot in piece.slots:
+        yield _in_slot(query, slot)
+
+
+def _in_slot(query: Query, slot: str) -> Query:
+    text = _VECTORS.sub(lambda match: match[0] + slot, query.text)
+    return replace(query, name=query.name + slot, text=text)
+
+
+def load_queries(folder: Traversable, texts: Mapping[str, str] = CONSTANTS) -> QueryFiles:
+    """The queries and fragments of all files of a folder, which may use other fragments."""
+    files = sorted(folder.iterdir(), key=lambda file: file.name)
+    return parse_queries(
+        {
+            file.name.removesuffix(".cypher"): file.read_text("utf-8")
+            for file in files
+            if file.name.endswith(".cypher")
+        },
+        texts,
+    )
+
+
+CORE = load_queries(resources.files("cypher"))
+QUERIES: Mapping[str, Query] = MappingProxyType(CORE.queries)

@@ -1,0 +1,105 @@
+// fragment: live
+// True of a memory of the asked spaces and statuses whose time has not passed.
+m.space IN $spaces AND m.status IN $statuses AND m.expires_at > $now
+
+// fragment: live_chunk
+// The same of a chunk, with the times that its memory is valid between; the vector index knows no null.
+c.space IN $spaces AND c.status IN $statuses AND c.expires_at > $now
+AND c.valid_from <= $begins_by_ms AND c.valid_until > $ends_after_ms
+
+// fragment: filtered
+// True of a memory that passes the filters; a range from '' to the last character filters nothing.
+m.type IN $types AND m.captured_by IN $captured_by
+AND coalesce(m.conversation_id, '') >= $conversation_from AND coalesce(m.conversation_id, '') <= $conversation_to
+
+// fragment: filtered_chunk
+// A live chunk that passes those filters; the vector index knows them.
+// uses: live_chunk
+@live_chunk
+AND c.type IN $types AND c.captured_by IN $captured_by
+AND c.conversation_id >= $conversation_from AND c.conversation_id <= $conversation_to
+
+// fragment: tagged
+// True of a memory that has all of some tags and mentions all of some entities; an empty one filters nothing.
+all(tag IN $tags WHERE tag = '' OR tag IN m.tags)
+AND all(entity IN $entities WHERE entity = '' OR EXISTS { (m)-[:MENTIONS]->(:Entity {entity_key: entity}) })
+
+// fragment: vector_ranks
+// The ranks rv and scores sv of the memories that vectors found, each by its best chunk.
+WITH m, max(s) AS s, count(*) AS seen ORDER BY s DESC, m.uid
+WITH collect([m, s, seen]) AS found
+UNWIND range(0, size(found) - 1) AS i
+RETURN found[i][0] AS m, i + 1 AS rv, found[i][1] AS sv, found[i][2] AS seen, null AS rf, null AS sf
+
+// fragment: vector_ranks_of_chunks
+// The same for the memories of the found chunks.
+// uses: vector_ranks
+MATCH (c)-[:OF]->(m:Memory)
+@vector_ranks
+
+// fragment: vector_ranks_of_all
+// The same for the best $vector_limit of the memories that were all compared.
+// uses: vector_ranks
+WITH m, max(s) AS s ORDER BY s DESC, m.uid LIMIT $vector_limit
+@vector_ranks
+
+// fragment: text_ranks
+// The ranks rf and scores sf of the memories that words found.
+WITH collect([m, s]) AS found
+UNWIND range(0, size(found) - 1) AS i
+RETURN found[i][0] AS m, null AS rv, null AS sv, null AS seen, i + 1 AS rf, found[i][1] AS sf
+
+// fragment: text_arm
+// The memories that words find; their tokens stand for the filters.
+// uses: live, text_ranks
+MATCH (m:Memory)
+  SEARCH m IN (FULLTEXT INDEX memory_text FOR $text LIMIT $text_limit) SCORE AS s
+WHERE @live
+WITH m, s ORDER BY s DESC, m.uid
+@text_ranks
+
+// fragment: rankable
+// What rankers need of a memory that may not come whole.
+m.key, m.importance, m.confidence, m.updated_at.epochMillis, m.created_at.epochMillis, m.recall_count
+
+// fragment: fused_rows
+// Both arms fused: the memories found, best first, and a row for each.
+// uses: rankable
+WITH m, max(rv) AS rv, max(sv) AS sv, max(seen) AS seen, max(rf) AS rf, max(sf) AS sf
+WITH m, rv, sv, seen, rf, sf,
+     coalesce($vector_weight / ($k + rv), 0.0) + coalesce($text_weight / ($k + rf), 0.0) AS score
+ORDER BY score DESC, m.key
+WITH collect(m) AS found, collect([@rankable, rv, sv, seen, rf, sf]) AS rows
+
+// fragment: near_in_graph
+// The graph arm up to its filters: from the first $seeds found on to memories two typed edges or one shared entity
+// away, over nothing with more than $hub edges.
+UNWIND range(0, size(found[0..$seeds]) - 1) AS place
+WITH place, found[place] AS seed
+CALL (seed) {
+  WITH seed WHERE COUNT { (seed)-[:@EDGE_TYPES]-() } <= $hub
+  MATCH (seed)-[e:@EDGE_TYPES]-(n:Memory)
+  WHERE n.space = seed.space
+  RETURN n, e.weight / 2 AS near
+UNION ALL
+  WITH seed WHERE COUNT { (seed)-[:@EDGE_TYPES]-() } <= $hub
+  MATCH (seed)-[e:@EDGE_TYPES]-(x:Memory)
+  WHERE x.space = seed.space AND COUNT { (x)-[:@EDGE_TYPES]-() } <= $hub
+  MATCH (x)-[f:@EDGE_TYPES]-(n:Memory)
+  WHERE n.space = seed.space AND n <> seed
+  RETURN n, e.weight * f.weight / 4 AS near
+UNION ALL
+  MATCH (seed)-[:MENTIONS]->(x:Entity)
+  WITH seed, x, COUNT { (x)<-[:MENTIONS]-() } AS degree
+  WHERE degree <= $hub
+  MATCH (x)<-[:MENTIONS]-(n:Memory)
+  WHERE n <> seed
+  RETURN n, 1.0 / degree AS near
+}
+WITH n AS m, near / ($k + place + 1) AS near
+
+// fragment: nearest
+// The graph arm behind its filters: the memories that are nearest, by all ways together, and a row for each.
+// uses: rankable
+WITH m, sum(near) AS near ORDER BY near DESC, m.key LIMIT $graph_limit
+RETURN collect(m) AS linked, collect([@rankable, near]) AS links

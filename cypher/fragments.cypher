@@ -1,0 +1,68 @@
+// fragment: memory
+// A memory as it is read: times as text, without what only the indexes need.
+m {
+  .*, search_text: null, search_context: null, space_token: null,
+  created_at: toString(m.created_at), updated_at: toString(m.updated_at), status_at: toString(m.status_at),
+  occurred_at: toString(m.occurred_at), valid_from: toString(m.valid_from), valid_until: toString(m.valid_until),
+  last_recalled_at: toString(m.last_recalled_at)
+}
+
+// fragment: entities
+// The entities that a memory mentions, by key.
+COLLECT { MATCH (m)-[:MENTIONS]->(e:Entity) RETURN [e.entity_key, e.label] ORDER BY e.entity_key }
+
+// fragment: edge_row
+// The values of an edge e between two memories, from and to.
+e.uid, from.uid, to.uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type
+
+// fragment: valid
+// True of a memory that is valid between two times; one without a bound is so at any.
+coalesce(m.valid_from <= $begins_by, true) AND coalesce(m.valid_until > $ends_after, true)
+
+// fragment: known_then
+// True of a memory of some spaces that was there at $known_at and may be shown today.
+m.space IN $spaces AND m.status <> 'retracted' AND m.expires_at > $now AND m.created_at <= $known_at
+
+// fragment: version_then
+// The version r of a memory that was in force at $known_at, or null where that is the present one.
+CALL (m) {
+  OPTIONAL MATCH (m)-[:HAS_REVISION]->(r:Revision)
+  WHERE r.replaced_at > $known_at
+  RETURN r ORDER BY r.version LIMIT 1
+}
+
+// fragment: as_it_was
+// The status and the validity of a memory in that version.
+CASE WHEN r IS NULL THEN m.status ELSE r.status END AS status,
+CASE WHEN r IS NULL THEN m.valid_from ELSE r.valid_from END AS valid_from,
+CASE WHEN r IS NULL THEN m.valid_until ELSE r.valid_until END AS valid_until
+
+// fragment: valid_then
+// True of a memory that was valid between two times in that version.
+coalesce(valid_from <= $begins_by, true) AND coalesce(valid_until > $ends_after, true)
+
+// fragment: mention_weight
+// What cards choose the memories of an entity by.
+m.importance + CASE WHEN m.pinned THEN 1000 ELSE 0 END
+
+// fragment: mention_copies
+// What a mention x repeats of its memory, so that cards need not read every memory of a hub.
+// uses: mention_weight
+x.space = m.space, x.status = m.status, x.weight = @mention_weight,
+x.created = m.created_at.epochMillis, x.expires = m.expires_at,
+x.begins = coalesce(m.valid_from.epochMillis, @ALWAYS_MS),
+x.ends = coalesce(m.valid_until.epochMillis, @NEVER_MS)
+
+// fragment: edges_of_uids
+// The edges of some uids, by the index of each type, with their ends.
+CALL () {
+  MATCH (from:Memory)-[e:UPDATES]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
+  UNION ALL
+  MATCH (from:Memory)-[e:CONTRADICTS]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
+  UNION ALL
+  MATCH (from:Memory)-[e:RELATED_TO]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
+  UNION ALL
+  MATCH (from:Memory)-[e:CAUSED_BY]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
+  UNION ALL
+  MATCH (from:Memory)-[e:PART_OF]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
+}
