@@ -7,11 +7,13 @@ from flask.views import MethodView
 from marshmallow import Schema, ValidationError, fields, validate
 
 from api.auth import requires
+from api.paging import page_answer, page_of
 from api.parsing import JsonBlueprint
 from api.schemas.common import RequestSchema, Text
 from api.service import service
 from graphmem.errors import Forbidden
 from graphmem.model.caller import Role, is_pattern
+from graphmem.model.page import Page
 from graphmem.model.space import FIRST_TENANT, SpaceKind, is_tenant_name
 from graphmem.text.times import iso
 
@@ -60,12 +62,7 @@ class KeyAnswer(Schema):
     key = fields.String(metadata={"description": "The key itself, shown this once"})
 
 
-class KeyList(Schema):
-    """The keys of a tenant."""
-
-    items = fields.List(fields.Nested(KeyAnswer))
-    total = fields.Integer()
-    next_cursor = fields.String(allow_none=True)
+KeyList = page_of(KeyAnswer, "KeyList", "The keys of a tenant.")
 
 
 @blueprint.route("/keys")
@@ -76,8 +73,8 @@ class KeysView(MethodView):
     @blueprint.response(200, KeyList)
     def get(self) -> Response:
         """List the keys, oldest first."""
-        listing = [_view(key) for key in service().keys.listing(g.caller.tenant)]
-        return jsonify(items=listing, total=len(listing), next_cursor=None)
+        keys = tuple(service().keys.listing(g.caller.tenant))
+        return page_answer(Page(items=keys, total=len(keys)), _view)
 
     @requires(Role.ADMIN)
     @blueprint.arguments(KeyRequest)

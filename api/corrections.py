@@ -6,14 +6,13 @@ from flask import Response, g, jsonify
 from marshmallow import RAISE
 
 from api.auth import requires
-from api.cursors import decoded, encoded
 from api.finding import expected_version, found_memory, tagged
+from api.paging import cursor_of, page_answer
 from api.parsing import JsonBlueprint
 from api.schemas.edges import EVERY_TYPE, NeighbourAnswer, NeighbourQuery, edge_view
-from api.schemas.history import HistoryAnswer, history_view
+from api.schemas.history import HistoryAnswer, HistoryQuery, lineage_view, memory_versions
 from api.schemas.memories import (
     AddAnswer,
-    PageQuery,
     PatchRequest,
     SpaceQuery,
     StatusRequest,
@@ -22,11 +21,11 @@ from api.schemas.memories import (
     memory_view,
 )
 from api.service import service
-from graphmem.errors import InvalidInput
 from graphmem.gateway.folding import Unfold
 from graphmem.gateway.status import ChangeStatus
 from graphmem.model.caller import Role
 from graphmem.model.memory import Memory, Status
+from graphmem.model.page import Page
 from graphmem.model.writing import WriteResult
 
 blueprint = JsonBlueprint(
@@ -118,7 +117,7 @@ def unfold(query: dict[str, Any], uid: str) -> Response:
 
 @blueprint.route("/<uid>/history", methods=["GET"])
 @requires(Role.READER)
-@blueprint.arguments(PageQuery, location="query", unknown=RAISE)
+@blueprint.arguments(HistoryQuery, location="query", unknown=RAISE)
 @blueprint.response(200, HistoryAnswer)
 def history(query: dict[str, Any], uid: str) -> Response:
     """The versions of a memory, newest first, each with what changed.
@@ -126,13 +125,17 @@ def history(query: dict[str, Any], uid: str) -> Response:
     And what it replaced or was replaced by.
     """
     memory = found_memory(uid, query["space"])
-    behind = _version(query["cursor"]) if query["cursor"] else None
-    found = service().histories.of(memory, limit=query["limit"], behind=behind)
-    last = found.revisions[-1].memory.version if found.has_more else None
-    return jsonify(
-        history_view(memory, found, begins=behind is None)
-        | {"next_cursor": encoded(str(last)) if last else None}
+    after = cursor_of(query)
+    found = service().histories.of(
+        memory, limit=query["limit"], after=int(after[0]) if after else None
     )
+    last = found.revisions[-1].memory.version if found.has_more else None
+    page = Page(
+        items=memory_versions(memory, found, begins=after is None),
+        total=found.total + 1,
+        next=(last,) if last else None,
+    )
+    return page_answer(page, dict, lineage=lineage_view(found, g.caller))
 
 
 @blueprint.route("/<uid>/neighbours", methods=["GET"])
@@ -160,6 +163,7 @@ def _with_status(memory: Memory, status: Status, reason: str | None) -> Response
         reason=reason,
         expected_version=expected_version(memory),
         before=service().histories.last_active(memory) if is_superseded else None,
+        restores_kept=service().restores_kept(memory),
     )
     done = service().gateway.execute(change, g.caller)
     return _changed(done.answer, done.trace_id)
@@ -175,10 +179,3 @@ def _changed(result: WriteResult, trace_id: str) -> Response:
 def _stored(result: WriteResult) -> Memory:
     assert result.memory is not None  # noqa: S101 - an error was raised before
     return result.memory
-
-
-def _version(cursor: str) -> int:
-    text = decoded(cursor)
-    if not text.isdecimal():
-        raise InvalidInput({"cursor": ["Must be the next_cursor of a history."]})
-    return int(text[:18])

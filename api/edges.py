@@ -8,17 +8,15 @@ from flask.views import MethodView
 from marshmallow import RAISE
 
 from api.auth import requires
-from api.cursors import decoded, encoded
 from api.finding import found_edge, named_spaces
+from api.paging import cursor_of, page_answer
 from api.parsing import JsonBlueprint
 from api.schemas.edges import EdgeBody, EdgeList, EdgeListQuery, EdgeOutcome, edge_view
 from api.schemas.memories import SpaceQuery
 from api.service import service
-from graphmem.errors import InvalidInput
 from graphmem.gateway.edges import DrawEdge, EdgeRequest, RemoveEdge
 from graphmem.model.caller import Role
 from graphmem.recall.spaces import readable_spaces
-from graphmem.store.edges import EdgePlace
 
 blueprint = JsonBlueprint(
     "edges", __name__, url_prefix="/v1/edges", description="How memories relate"
@@ -40,13 +38,9 @@ class EdgesView(MethodView):
             types=query["type"],
             memory_uid=query["memory"],
             limit=query["limit"],
-            behind=_place(query["cursor"]) if query["cursor"] else None,
+            after=cursor_of(query),
         )
-        return jsonify(
-            items=[edge_view(edge) for edge in page.edges],
-            total=page.total,
-            next_cursor=encoded(f"{page.next.uid} {page.next.start_key}") if page.next else None,
-        )
+        return page_answer(page, edge_view)
 
     @requires(Role.WRITER)
     @blueprint.arguments(EdgeBody)
@@ -84,10 +78,3 @@ class EdgeView(MethodView):
         space, edge = found_edge(uid, query["space"])
         done = service().gateway.execute(RemoveEdge(space=space, edge=edge), g.caller)
         return Response(status=HTTPStatus.NO_CONTENT, headers={"X-Trace-ID": done.trace_id})
-
-
-def _place(cursor: str) -> EdgePlace:
-    uid, blank, key = decoded(cursor).partition(" ")
-    if not blank:
-        raise InvalidInput({"cursor": ["Must be the next_cursor of a list."]})
-    return EdgePlace(start_key=key, uid=uid)

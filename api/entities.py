@@ -1,6 +1,5 @@
 """Entities: list them, see what is known of one, merge and split them, and undo that."""
 
-from datetime import UTC, datetime
 from http import HTTPStatus
 from typing import Any
 
@@ -8,8 +7,8 @@ from flask import Response, g, jsonify
 from marshmallow import RAISE
 
 from api.auth import requires
-from api.cursors import decoded, encoded
 from api.finding import named_spaces
+from api.paging import cursor_of, page_answer
 from api.parsing import JsonBlueprint
 from api.schemas.entities import (
     CardQuery,
@@ -29,11 +28,10 @@ from api.schemas.entities import (
     known_view,
 )
 from api.service import service
-from graphmem.errors import Forbidden, InvalidInput, NotFound
+from graphmem.errors import Forbidden, NotFound
 from graphmem.model.caller import Role
 from graphmem.model.entity import EntityType, entity_key, slug
 from graphmem.recall.spaces import readable_spaces
-from graphmem.store.entities import ChangePlace, EntityPlace
 from graphmem.store.upkeep import Upkeep
 
 blueprint = JsonBlueprint(
@@ -57,13 +55,9 @@ def listing(query: dict[str, Any]) -> Response:
         types=types,
         prefix=name,
         limit=query["limit"],
-        behind=_place(query["cursor"]) if query["cursor"] else None,
+        after=cursor_of(query),
     )
-    return jsonify(
-        items=[entity_view(entity) for entity in page.entities],
-        total=page.total,
-        next_cursor=encoded(f"{int(page.next.is_exact)} {page.next.key}") if page.next else None,
-    )
+    return page_answer(page, entity_view)
 
 
 @blueprint.route("/<key>", methods=["GET"])
@@ -139,12 +133,10 @@ def changes(query: dict[str, Any]) -> Response:
     (space,) = named_spaces(query["space"])
     if not g.caller.may(Role.READER, space.without_persona):
         raise Forbidden
-    behind = _change_place(query["cursor"]) if query["cursor"] else None
-    page = service().entities.changes(space.without_persona, limit=query["limit"], behind=behind)
-    more = encoded(f"{page.next.created_at.isoformat()} {page.next.uid}") if page.next else None
-    return jsonify(
-        items=[change_view(change) for change in page.changes], total=page.total, next_cursor=more
+    page = service().entities.changes(
+        space.without_persona, limit=query["limit"], after=cursor_of(query)
     )
+    return page_answer(page, change_view)
 
 
 @blueprint.route("/merges/<merge_id>/undo", methods=["POST"])
@@ -161,21 +153,6 @@ def _prefix(text: str, types: list[EntityType]) -> tuple[list[EntityType], str]:
     if colon and kind in set(EntityType):
         return ([EntityType(kind)] if not types or EntityType(kind) in types else types), slug(name)
     return types, slug(text)
-
-
-def _place(cursor: str) -> EntityPlace:
-    exact, blank, key = decoded(cursor).partition(" ")
-    if not blank or exact not in {"0", "1"}:
-        raise InvalidInput({"cursor": ["Must be the next_cursor of a list of entities."]})
-    return EntityPlace(is_exact=exact == "1", key=key)
-
-
-def _change_place(cursor: str) -> ChangePlace:
-    moment, _, uid = decoded(cursor).partition(" ")
-    try:
-        return ChangePlace(created_at=datetime.fromisoformat(moment).astimezone(UTC), uid=uid)
-    except (ValueError, OverflowError) as error:
-        raise InvalidInput({"cursor": ["Must be the next_cursor of a list of merges."]}) from error
 
 
 def _key(text: str) -> str:

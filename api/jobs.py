@@ -3,24 +3,24 @@
 from typing import Any
 
 from flask import Response, g, jsonify
-from marshmallow import RAISE, Schema, fields, validate
+from marshmallow import RAISE, Schema, fields
 
 from api.auth import requires
 from api.finding import named_spaces
+from api.paging import PageQuery, cursor_of, page_answer, page_of
 from api.parsing import JsonBlueprint
 from api.schemas.common import RequestSchema
 from api.service import service
 from graphmem.errors import Forbidden
 from graphmem.model.caller import Caller, Role
 from graphmem.model.job import JobState, RunRecord
+from graphmem.model.page import Page
 from graphmem.model.space import FIRST_TENANT, space_from_key
 from graphmem.text.times import iso
 
 blueprint = JsonBlueprint(
     "jobs", __name__, url_prefix="/v1/jobs", description="What keeps the store in order"
 )
-
-_AT_ONCE = 1000
 
 
 class RunRequest(RequestSchema):
@@ -35,12 +35,6 @@ class RunRequest(RequestSchema):
     repair = fields.Boolean(
         load_default=False, metadata={"description": "Let `integrity` mend what it finds"}
     )
-
-
-class RunsQuery(RequestSchema):
-    """How many of the newest runs."""
-
-    limit = fields.Integer(load_default=20, validate=validate.Range(1, 200))
 
 
 class RunAnswer(Schema):
@@ -77,12 +71,7 @@ class RunEnvelope(Schema):
     run = fields.Nested(RunAnswer)
 
 
-class RunList(Schema):
-    """The newest runs of a job."""
-
-    items = fields.List(fields.Nested(RunAnswer))
-    total = fields.Integer()
-    next_cursor = fields.String(allow_none=True)
+RunList = page_of(RunAnswer, "RunList", "The newest runs of a job.")
 
 
 class JobAnswer(Schema):
@@ -100,12 +89,7 @@ class JobAnswer(Schema):
     last_run = fields.Nested(RunAnswer, allow_none=True)
 
 
-class JobList(Schema):
-    """All jobs, by name."""
-
-    items = fields.List(fields.Nested(JobAnswer))
-    total = fields.Integer()
-    next_cursor = fields.String(allow_none=True)
+JobList = page_of(JobAnswer, "JobList", "All jobs, by name.")
 
 
 @blueprint.route("", methods=["GET"])
@@ -116,8 +100,8 @@ def listing() -> Response:
 
     What runs did is shown to operators.
     """
-    jobs = [_job_view(state) for state in service().runner.states()]
-    return jsonify(items=jobs, total=len(jobs), next_cursor=None)
+    states = tuple(service().runner.states())
+    return page_answer(Page(items=states, total=len(states)), _job_view)
 
 
 @blueprint.route("/<name>/runs", methods=["POST"])
@@ -145,20 +129,18 @@ def run(values: dict[str, Any], name: str) -> Response:
 
 @blueprint.route("/<name>/runs", methods=["GET"])
 @requires(Role.CURATOR)
-@blueprint.arguments(RunsQuery, location="query", unknown=RAISE)
+@blueprint.arguments(PageQuery, location="query", unknown=RAISE)
 @blueprint.response(200, RunList)
 def runs(query: dict[str, Any], name: str) -> Response:
     """The newest runs of a job; keys that are no operator's see those in their spaces."""
     service().runner.named(name)
-    prefixes = [f"{g.caller.tenant}/{pattern.partition('*')[0]}" for pattern in g.caller.spaces]
-    everything = _is_operator(g.caller)
-    found = service().runs.newest(
+    page = service().runs.newest(
         name,
-        limit=query["limit"] if everything else _AT_ONCE,
-        prefixes=None if everything else prefixes,
+        limit=query["limit"],
+        patterns=None if _is_operator(g.caller) else g.caller.visible_spaces,
+        after=cursor_of(query),
     )
-    shown = [run_view(record) for record in found if _may_see(record)][: query["limit"]]
-    return jsonify(items=shown, total=len(shown), next_cursor=None)
+    return page_answer(page, run_view)
 
 
 def run_view(record: RunRecord) -> dict[str, Any]:

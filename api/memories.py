@@ -13,10 +13,10 @@ from flask.views import MethodView
 from marshmallow import RAISE, ValidationError
 
 from api.auth import requires
-from api.cursors import cursor_text, place_of
 from api.errors import error_detail, flat_messages
 from api.finding import found_memory, tagged
 from api.observing import metrics
+from api.paging import cursor_of, page_answer
 from api.parsing import JsonBlueprint
 from api.schemas.memories import (
     AddAnswer,
@@ -78,13 +78,9 @@ class MemoriesView(MethodView):
                 created_before=query["created_before"],
             ),
             limit=query["limit"],
-            behind=place_of(query["cursor"], spaces) if query["cursor"] else None,
+            after=cursor_of(query),
         )
-        return jsonify(
-            items=[memory_view(memory) for memory in page.memories],
-            total=page.total,
-            next_cursor=cursor_text(page.next) if page.next else None,
-        )
+        return page_answer(page, memory_view)
 
     @requires(Role.WRITER)
     @blueprint.arguments(MemoryRequest)

@@ -4,33 +4,25 @@ from typing import Any
 
 from flask import Response, g, jsonify
 from flask.views import MethodView
-from marshmallow import RAISE, Schema, fields, validate
+from marshmallow import RAISE, Schema, fields
 
 from api.auth import requires
-from api.cursors import decoded, encoded
 from api.finding import named_spaces
+from api.paging import PageQuery, cursor_of, page_answer, page_of
 from api.parsing import JsonBlueprint
 from api.schemas.common import RequestSchema
 from api.service import service
 from graphmem.errors import Forbidden, InvalidInput
 from graphmem.model.caller import Role
 from graphmem.model.orchestrator_config import KEYS, config_values
-from graphmem.model.policy_layers import DEFAULT
-from graphmem.model.policy_overrides import override_problems, policy_values
+from graphmem.model.policy.layers import DEFAULT
+from graphmem.model.policy.overrides import override_problems, policy_values
 from graphmem.model.space import Space, SpaceKind
+from graphmem.model.tending import TopicRow
 from graphmem.store.spaces import SpaceCounts
 from graphmem.store.upkeep import Upkeep
 
 blueprint = JsonBlueprint("spaces", __name__, url_prefix="/v1/spaces", description="The walls")
-
-_AT_ONCE = 200
-
-
-class SpaceListQuery(RequestSchema):
-    """A page of spaces."""
-
-    limit = fields.Integer(load_default=50, validate=validate.Range(1, 200))
-    cursor = fields.String(load_default=None)
 
 
 class SpaceAnswer(Schema):
@@ -45,18 +37,7 @@ class SpaceAnswer(Schema):
     )
 
 
-class SpaceList(Schema):
-    """One page of spaces, by name."""
-
-    items = fields.List(fields.Nested(SpaceAnswer))
-    total = fields.Integer(metadata={"description": "How many are on this page"})
-    next_cursor = fields.String(allow_none=True)
-
-
-class TopicQuery(RequestSchema):
-    """How many topics."""
-
-    limit = fields.Integer(load_default=50, validate=validate.Range(1, 500))
+SpaceList = page_of(SpaceAnswer, "SpaceList", "One page of spaces, by name.")
 
 
 class TopicAnswer(Schema):
@@ -70,12 +51,7 @@ class TopicAnswer(Schema):
     )
 
 
-class TopicList(Schema):
-    """The topics of a space, best first."""
-
-    items = fields.List(fields.Nested(TopicAnswer))
-    total = fields.Integer()
-    next_cursor = fields.String(allow_none=True)
+TopicList = page_of(TopicAnswer, "TopicList", "The topics of a space, best first.")
 
 
 class PolicyQuery(RequestSchema):
@@ -117,26 +93,14 @@ class PolicyAnswer(Schema):
 
 @blueprint.route("", methods=["GET"])
 @requires(Role.READER)
-@blueprint.arguments(SpaceListQuery, location="query", unknown=RAISE)
+@blueprint.arguments(PageQuery, location="query", unknown=RAISE)
 @blueprint.response(200, SpaceList)
 def listing(query: dict[str, Any]) -> Response:
     """List the spaces that the key may read and that hold memories, with counts by type and status."""
-    limit: int = query["limit"]
-    behind = decoded(query["cursor"]) if query["cursor"] else ""
-    prefixes = sorted(
-        {f"{g.caller.tenant}/{pattern.partition('*')[0]}" for pattern in g.caller.spaces}
+    page = service().spaces.page(
+        g.caller.visible_spaces, limit=query["limit"], after=cursor_of(query)
     )
-    visible: list[SpaceCounts] = []
-    while len(visible) <= limit and (
-        page := service().spaces.page(prefixes, limit=_AT_ONCE, behind=behind)
-    ):
-        visible += [counts for counts in page if g.caller.may_see(counts.space)]
-        behind = page[-1].space.key
-    shown = visible[:limit]
-    more = (
-        encoded(shown[-1].space.key) if len(visible) > limit else None
-    )  # never the name of one that is not shown
-    return jsonify(items=[_view(counts) for counts in shown], total=len(shown), next_cursor=more)
+    return page_answer(page, _view)
 
 
 @blueprint.route("/policy")
@@ -159,7 +123,7 @@ class PolicyView(MethodView):
         (space,) = named_spaces(values["space"])
         if not g.caller.may(Role.CURATOR, space):
             raise Forbidden
-        if problems := override_problems(values["overrides"]):
+        if problems := override_problems(values["overrides"], service().policies.defaults):
             raise InvalidInput({f"overrides.{path}": texts for path, texts in problems.items()})
         service().policies.save(space, values["overrides"])
         return jsonify(_policy(space))
@@ -176,17 +140,22 @@ def policy_of(name: str) -> Response:
 
 @blueprint.route("/<path:name>/topics", methods=["GET"])
 @requires(Role.READER)
-@blueprint.arguments(TopicQuery, location="query", unknown=RAISE)
+@blueprint.arguments(PageQuery, location="query", unknown=RAISE)
 @blueprint.response(200, TopicList)
 def topics(query: dict[str, Any], name: str) -> Response:
     """The words that stand out in a space (TF-IDF), best first; the consolidate job makes them."""
     (space,) = named_spaces(name)
-    found = service().of(Upkeep).topics(space.key, limit=query["limit"])
-    items = [
-        {"topic": row.topic, "score": row.score, "memories": row.memories, "uids": list(row.uids)}
-        for row in found
-    ]
-    return jsonify(items=items, total=len(items), next_cursor=None)
+    page = service().of(Upkeep).topics(space.key, limit=query["limit"], after=cursor_of(query))
+    return page_answer(page, _topic)
+
+
+def _topic(row: TopicRow) -> dict[str, Any]:
+    return {
+        "topic": row.topic,
+        "score": row.score,
+        "memories": row.memories,
+        "uids": list(row.uids),
+    }
 
 
 def _policy(space: Space) -> dict[str, Any]:

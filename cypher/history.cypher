@@ -13,13 +13,15 @@ LIMIT $limit;
 RETURN COUNT { (:Memory {key: $space_key})-[:HAS_REVISION]->(:Revision) } AS total;
 
 // name: lineage
-// What a memory replaced or was made from, and what replaced it or was made from it, within its space.
+// What a memory replaced or was made from, and what replaced it or was made from it, each with the space of the other
+// end: a fold or a promotion may lead to another space of its tenant.
 // parameters: space_key
 // uses: edge_row
 MATCH (m:Memory {key: $space_key})-[e:UPDATES|@LINEAGE_TYPES]-(o:Memory)
 WHERE o.space = m.space
-WITH startNode(e) AS from, e, endNode(e) AS to
-RETURN [@edge_row] AS edge
+  OR (type(e) IN ['FOLDED_FROM', 'PROMOTED_FROM'] AND split(o.space, '/')[0] = split(m.space, '/')[0])
+WITH startNode(e) AS from, e, endNode(e) AS to, o.space AS space
+RETURN [@edge_row] AS edge, space
 ORDER BY e.created_at DESC, edge[0]
 LIMIT 200;
 

@@ -18,7 +18,10 @@ RETURN @memory AS m, @entities AS entities,
          WHERE coalesce(x.space <> m.space OR x.status <> m.status OR x.expires <> m.expires_at
            OR x.weight <> @mention_weight, true)
        } AS has_stale_copies,
-       EXISTS { MATCH (m)<-[:UPDATES|PROMOTED_FROM]-(n:Memory) WHERE n.space = m.space } AS has_successor
+       EXISTS {
+         MATCH (m)<-[e:UPDATES|PROMOTED_FROM]-(n:Memory)
+         WHERE n.space = m.space OR (type(e) = 'PROMOTED_FROM' AND split(n.space, '/')[0] = split(m.space, '/')[0])
+       } AS has_successor
 ORDER BY m.key;
 
 // name: unclaimed
@@ -60,10 +63,12 @@ MATCH (k:ClaimKey {key: claim})
 DETACH DELETE k;
 
 // name: crossing_edges
-// Typed edges between memories of two spaces: only somebody at the database can have drawn them.
+// Edges between memories of two spaces that only somebody at the database can have drawn: a fold or a promotion may
+// lead to another space of its tenant.
 // parameters: limit, space
 MATCH (a:Memory)-[e:@EDGE_TYPES|@LINEAGE_TYPES|NEXT]->(b:Memory)
 WHERE a.space <> b.space AND ($space = '' OR a.space = $space)
+  AND NOT (type(e) IN ['FOLDED_FROM', 'PROMOTED_FROM'] AND split(a.space, '/')[0] = split(b.space, '/')[0])
 RETURN a.key AS key, a.space AS space, a.uid AS uid, type(e) AS type, elementId(e) AS id
 ORDER BY key, type, b.key
 LIMIT $limit;

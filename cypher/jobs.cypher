@@ -68,13 +68,21 @@ SET j.abandoned = coalesce(j.abandoned, 0) + abandoned
 RETURN abandoned;
 
 // name: runs
-// The newest runs of a job: all of them, or those in single spaces whose keys begin in one of some ways.
-// parameters: every, job, limit, space_prefixes
+// One page of the runs of a job, newest first: of all of them, or of those in single spaces that a caller may see.
+// parameters: cursor_time, cursor_uid, every, job, limit, space_patterns
 MATCH (r:JobRun {job: $job})
-WHERE $every OR any(prefix IN $space_prefixes WHERE r.space STARTS WITH prefix)
+WHERE ($every OR any(pattern IN $space_patterns WHERE r.space =~ pattern))
+  AND (r.started_at < $cursor_time OR (r.started_at = $cursor_time AND r.uid < $cursor_uid))
 RETURN r
 ORDER BY r.started_at DESC, r.uid DESC
 LIMIT $limit;
+
+// name: count_runs
+// How many runs a list shows on all its pages.
+// parameters: every, job, space_patterns
+MATCH (r:JobRun {job: $job})
+WHERE $every OR any(pattern IN $space_patterns WHERE r.space =~ pattern)
+RETURN count(r) AS total;
 
 // name: run
 // One run.

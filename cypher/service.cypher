@@ -22,6 +22,13 @@ SET s.version = $version, s.embedder = $embedder, s.dimensions = $dimensions;
 MERGE (s:Schema {name: $room})
 SET s.version = $version;
 
+// name: secret
+// What signs the cursors of lists; $made where there is none yet.
+// parameters: made
+MERGE (s:Schema {name: 'graphmem'})
+SET s.secret = coalesce(s.secret, $made)
+RETURN s.secret AS secret;
+
 // name: indexes_not_online
 // Indexes that are still being filled, or failed.
 // parameters:

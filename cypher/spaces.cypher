@@ -1,10 +1,11 @@
 // name: counts
-// One page of the spaces below some beginnings of their keys, each with its memories by type and status.
-// parameters: cursor, limit, space_prefixes
-UNWIND $space_prefixes AS prefix
+// One page of the spaces that a caller may see, each with its memories by type and status.
+// parameters: cursor, limit, space_patterns
 MATCH (m:Memory)
-WHERE m.space STARTS WITH prefix AND m.space > $cursor
-WITH DISTINCT m.space AS space ORDER BY space LIMIT $limit
+WHERE m.space > $cursor
+WITH DISTINCT m.space AS space
+WHERE any(pattern IN $space_patterns WHERE space =~ pattern)
+WITH space ORDER BY space LIMIT $limit
 CALL (space) {
   MATCH (m:Memory)
   WHERE m.space = space AND m.type IS NOT NULL AND m.status IS NOT NULL
@@ -13,6 +14,15 @@ CALL (space) {
 }
 RETURN space, counts
 ORDER BY space;
+
+// name: count
+// How many spaces with memories a caller may see.
+// parameters: space_patterns
+MATCH (m:Memory)
+WHERE m.space IS NOT NULL
+WITH DISTINCT m.space AS space
+WHERE any(pattern IN $space_patterns WHERE space =~ pattern)
+RETURN count(space) AS total;
 
 // name: policies
 // The spaces that have a policy of their own.
@@ -29,3 +39,12 @@ LIMIT $limit;
 MERGE (s:Space {key: $space})
   ON CREATE SET s.space = $space
 SET s.policy = $policy;
+
+// name: orchestrators_with_personas
+// The spaces of personas of orchestrators, which an older version allowed.
+// parameters: limit, space_part
+MATCH (m:Memory)
+WHERE m.space CONTAINS $space_part AND size(split(m.space, '/')) > 2
+RETURN DISTINCT m.space AS space
+ORDER BY space
+LIMIT $limit;

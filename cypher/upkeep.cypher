@@ -1,11 +1,12 @@
 // fragment: tended
-// True of a memory that is not pinned and lies in one space, or in any other than some and what is below them.
-NOT coalesce(m.pinned, false) AND ($space = '' OR m.space = $space)
+// True of a memory that jobs may put away, in one space, or in spaces of some kinds but some and what is below them.
+m.kept_by IS NULL AND NOT coalesce(m.pinned, false) AND ($space = '' OR m.space = $space)
+AND any(kind IN $kinds WHERE m.space CONTAINS '/' + kind + ':')
 AND none(other IN $other_than WHERE m.space = other OR m.space STARTS WITH other + '/')
 
 // name: expired
 // Active memories whose time has passed, in one space or in all other than some.
-// parameters: after, limit, now, other_than, space
+// parameters: after, kinds, limit, now, other_than, space
 // uses: tended
 MATCH (m:Memory)
 USING INDEX m:Memory(status, expires_at)
@@ -16,7 +17,7 @@ LIMIT $limit;
 
 // name: decayed
 // Active commitments that were last changed before a time.
-// parameters: after, before, limit, other_than, space
+// parameters: after, before, kinds, limit, other_than, space
 // uses: tended
 MATCH (m:Todo)
 WHERE m.status = 'active' AND m.updated_at < $before AND m.key > $after AND @tended
@@ -26,7 +27,7 @@ LIMIT $limit;
 
 // name: archivable
 // Active memories from before a time that are unimportant, hardly recalled and of no protected type.
-// parameters: after, before, importance, limit, other_than, protected, recalls, space
+// parameters: after, before, importance, kinds, limit, other_than, protected, recalls, space
 // uses: tended
 MATCH (m:Memory)
 USING INDEX m:Memory(key)
@@ -45,15 +46,17 @@ WHERE m.space > $after AND ($space = '' OR m.space = $space) AND m.status = 'act
 WITH DISTINCT m.space AS space ORDER BY space LIMIT $limit
 OPTIONAL MATCH (s:Space {key: space})
 WITH space, s, coalesce(s.curated_at, datetime({epochMillis: 0})) AS curated,
-     coalesce(s.consolidated_at, datetime({epochMillis: 0})) AS consolidated
-CALL (space, curated, consolidated) {
+     coalesce(s.consolidated_at, datetime({epochMillis: 0})) AS consolidated,
+     coalesce(s.checked_at, datetime({epochMillis: 0})) AS checked
+CALL (space, curated, consolidated, checked) {
   MATCH (m:Memory)
   WHERE m.space = space AND m.status = 'active' AND m.created_at > datetime({epochMillis: 0})
   RETURN count(*) AS memories, count(CASE WHEN m.created_at > curated THEN 1 END) AS new_memories,
-         count(DISTINCT CASE WHEN m.created_at > consolidated THEN m.created_at END) AS writes
+         count(DISTINCT CASE WHEN m.created_at > consolidated THEN m.created_at END) AS writes,
+         count(CASE WHEN m.created_at > checked THEN 1 END) AS unchecked
 }
 RETURN space, s.curated_at AS curated_at, coalesce(s.fold_due, false) AS fold_due, s.consolidated_at AS consolidated_at,
-       coalesce(s.check_due, false) AS check_due, memories, new_memories, writes
+       coalesce(s.check_due, false) AS check_due, memories, new_memories, writes, unchecked
 ORDER BY space;
 
 // name: personas
@@ -85,7 +88,7 @@ SET s.fold_due = false;
 MATCH (m:Memory)
 USING INDEX m:Memory(key)
 WHERE m.key > $after AND m.key < $until AND m.space IN $spaces AND m.status = 'active'
-  AND NOT coalesce(m.pinned, false) AND m.type <> 'Todo' AND NOT coalesce(m.context_built, false)
+  AND m.kept_by IS NULL AND NOT coalesce(m.pinned, false) AND m.type <> 'Todo' AND NOT coalesce(m.context_built, false)
 RETURN m.key AS key, m.space AS space, m.type AS type, m.actor AS actor, m.logical_key AS logical_key,
        m.content AS content
 ORDER BY key
@@ -96,7 +99,8 @@ LIMIT $limit;
 // without an end or a key of their own, which a fold could not keep.
 // parameters: members, people, projects, space
 MATCH (m:Memory)
-WHERE m.space = $space AND m.status = 'active' AND m.type = 'Fact' AND NOT coalesce(m.pinned, false)
+WHERE m.space = $space AND m.status = 'active' AND m.type = 'Fact' AND m.kept_by IS NULL
+  AND NOT coalesce(m.pinned, false)
   AND NOT (m.source_type = 'manual' AND m.captured_by IN ['user', 'system'])
   AND NOT EXISTS { (m)<-[:FOLDED_FROM]-(:Memory) } AND NOT EXISTS { (m)-[:FOLDED_FROM]->(:Memory) }
   AND m.expires_at >= @NEVER_MS AND m.valid_until IS NULL AND m.logical_key IS NULL
@@ -118,9 +122,10 @@ SET s.consolidated_at = $now, s.check_due = true;
 
 // name: mark_checked
 // Note that contradictions were looked for in a space.
-// parameters: space
-MATCH (s:Space {key: $space})
-SET s.check_due = false;
+// parameters: now, space
+MERGE (s:Space {key: $space})
+  ON CREATE SET s.space = $space
+SET s.check_due = false, s.checked_at = $now;
 
 // name: near
 // The newest memories of a space that may be merged, each with the memories whose whole text is nearest to its own.
@@ -129,7 +134,7 @@ SET s.check_due = false;
 CYPHER 25
 MATCH (m:Memory)
 WHERE m.space = $space AND m.status = 'active' AND m.expires_at > $now AND NOT coalesce(m.pinned, false)
-  AND m.type <> 'Todo' AND NOT coalesce(m.context_built, false)
+  AND m.kept_by IS NULL AND m.type <> 'Todo' AND NOT coalesce(m.context_built, false)
 WITH m ORDER BY m.created_at DESC, m.key DESC LIMIT $newest
 OPTIONAL MATCH (c:Chunk)-[:OF]->(m)
 WHERE c.key ENDS WITH '|0' AND c.embedding IS NOT NULL
@@ -144,7 +149,7 @@ CALL (m, c) {
   WHERE o.key ENDS WITH '|0'
   MATCH (o)-[:OF]->(n:Memory)
   WHERE n <> m AND n.space = $space AND NOT coalesce(n.pinned, false) AND n.type <> 'Todo'
-    AND NOT coalesce(n.context_built, false)
+    AND NOT coalesce(n.context_built, false) AND n.kept_by IS NULL
   RETURN collect([n.key, s]) AS found
 }
 UNWIND CASE WHEN size(found) = 0 THEN [[null, null]] ELSE found END AS pair
@@ -168,7 +173,7 @@ LIMIT $limit;
 MATCH (m:Memory)
 USING INDEX m:Memory(key)
 WHERE m.key > CASE WHEN $after = '' THEN $space + '|' ELSE $after END AND m.key < $space + '}'
-  AND m.status = 'active' AND m.space = $space AND EXISTS { (m)-[:MENTIONS]->(:Entity) }
+  AND m.status = 'active' AND m.space = $space AND m.kept_by IS NULL AND EXISTS { (m)-[:MENTIONS]->(:Entity) }
 WITH m ORDER BY m.key LIMIT $limit
 RETURN m.key AS key, m.version AS version, m.content AS content, m.created_at.epochMillis AS created,
        toString(m.valid_from) AS valid_from, toString(m.valid_until) AS valid_until,
@@ -230,7 +235,7 @@ ORDER BY space;
 // Memories of a space that may be summarised, oldest first: not among the newest, unimportant, about no entity.
 // parameters: importance, keep_newest, limit, protected, space
 MATCH (m:Memory)
-WHERE m.space = $space AND m.status = 'active'
+WHERE m.space = $space AND m.status = 'active' AND m.kept_by IS NULL
 WITH m ORDER BY m.created_at DESC, m.key DESC SKIP $keep_newest
 WHERE m.importance < $importance AND NOT m.type IN $protected AND NOT coalesce(m.pinned, false)
   AND NOT 'correction' IN m.tags AND NOT EXISTS { (m)-[:MENTIONS]->(:Entity) }
@@ -265,12 +270,19 @@ CALL (t, topic) {
 
 // name: topics
 // The topics of a space, best first, each with the active memories that are most about it.
-// parameters: limit, space
+// parameters: cursor_key, cursor_rank, limit, space
 MATCH (t:Topic)
-WHERE t.space = $space
+WHERE t.space = $space AND (t.rank > $cursor_rank OR (t.rank = $cursor_rank AND t.key > $cursor_key))
 WITH t ORDER BY t.rank, t.key LIMIT $limit
-RETURN t.topic AS topic, t.score AS score, t.memories AS memories,
+RETURN t.key AS key, t.rank AS rank, t.topic AS topic, t.score AS score, t.memories AS memories,
        COLLECT {
          MATCH (m:Memory)-[a:ABOUT]->(t) WHERE m.space = $space AND m.status = 'active' RETURN m.uid ORDER BY a.place
        } AS uids
 ORDER BY t.rank, t.key;
+
+// name: count_topics
+// How many topics a space has.
+// parameters: space
+MATCH (t:Topic)
+WHERE t.space = $space
+RETURN count(t) AS total;

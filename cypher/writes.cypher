@@ -193,7 +193,7 @@ SET r += row.properties, r.created_at = datetime(row.created_at), r.replaced_at 
 UNWIND $space_keys AS key
 MATCH (m:Memory {key: key})<-[:CLAIMS]-(k:ClaimKey)
 USING INDEX m:Memory(key)
-WHERE NOT k.key STARTS WITH k.space + '|source|'
+WHERE NOT k.key STARTS WITH k.space + coalesce('|' + m.kept_by, '') + '|source|'
 DETACH DELETE k;
 
 // name: take_claims

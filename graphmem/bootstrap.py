@@ -20,8 +20,9 @@ from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.preparation import Preparation
 from graphmem.gateway.workbench import MemoryIndex
 from graphmem.gateway.writing import Writing
+from graphmem.model.memory import Memory
 from graphmem.model.policy import EntityPolicy, Policy
-from graphmem.model.policy_layers import Configuration
+from graphmem.model.policy.layers import Configuration
 from graphmem.ports import Clock, Embedder, IdSource, LanguageModel
 from graphmem.recall.explainer import Explainer
 from graphmem.recall.recall import Recall
@@ -35,6 +36,7 @@ from graphmem.store.history import Histories
 from graphmem.store.job_runs import JobRuns
 from graphmem.store.keys import ApiKeys
 from graphmem.store.memories import Memories
+from graphmem.store.migration_steps import CORE_STEPS
 from graphmem.store.migrations import (
     MigrationSet,
     Report,
@@ -45,6 +47,7 @@ from graphmem.store.migrations import (
     migration_set,
     schema_state,
 )
+from graphmem.store.secret import ServiceSecret
 from graphmem.store.spaces import SpacePolicies, Spaces
 from graphmem.store.traces import Journal, Traces
 from graphmem.store.vectors import VectorSlot
@@ -63,6 +66,7 @@ class Graphmem(Core):
 
     rooms: tuple[Room, ...]
     keys: ApiKeys
+    secret: ServiceSecret
     explainer: Explainer
     runner: JobRunner
     runs: JobRuns
@@ -70,6 +74,10 @@ class Graphmem(Core):
     def of(self, kind: type[Service]) -> Service:
         """The service of a kind that a room brings."""
         return next(room.service for room in self.rooms if isinstance(room.service, kind))
+
+    def restores_kept(self, memory: Memory) -> bool:
+        """Whether the room that keeps a memory lets anybody restore it after it was retracted."""
+        return any(room.restores_kept for room in self.rooms if room.name == memory.kept_by)
 
     @property
     def transfers(self) -> tuple[Transfer, ...]:
@@ -80,7 +88,7 @@ class Graphmem(Core):
     def migrations(self) -> tuple[MigrationSet, ...]:
         """The migrations of the core and of the rooms that have some."""
         of_rooms = (migration_set(room.name, room.migrations, room.steps) for room in self.rooms)
-        return (core_migrations(), *(each for each in of_rooms if each.migrations))
+        return (core_migrations(CORE_STEPS), *(each for each in of_rooms if each.migrations))
 
     def prepare(self, *, report: Report | None = None) -> SchemaState:
         """Bring the schema up to date.
@@ -175,10 +183,13 @@ def build(
     for room in built:
         if room.queries:
             connection.add_queries(room.queries)
+        if room.policy:
+            core.policies.add_section(room.name, room.policy)
     core.gateway.react_with([reaction for room in built for reaction in room.reactions])
     return Graphmem(
         **vars(core),
         rooms=built,
+        secret=ServiceSecret(connection),
         keys=ApiKeys(connection, clock=core.clock, ids=core.ids),
         explainer=Explainer(core.traces, core.journal, core.histories),
         runner=_runner(core, built),

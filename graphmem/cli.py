@@ -21,7 +21,7 @@ from graphmem.intake.transferring import Imported, export_lines, import_lines
 from graphmem.logs import set_up_logs
 from graphmem.model.caller import Caller, Role, is_pattern
 from graphmem.model.job import Run, RunStatus
-from graphmem.model.space import FIRST_TENANT, Space, is_tenant_name, parse_space
+from graphmem.model.space import FIRST_TENANT, Space, is_tenant_name, parse_space, space_from_key
 from graphmem.model.writing import WriteRequest
 from graphmem.recall.request import RankerName, RecallRequest
 from graphmem.settings import Settings, load_settings
@@ -199,6 +199,14 @@ def _space(name: str, tenant: str) -> Space:
         raise InvalidInput({"space": [str(error)]}) from error
 
 
+def _stored_space(name: str, tenant: str) -> Space:
+    """A space as the store may hold it, also one that an older version allowed."""
+    try:
+        return space_from_key(f"{tenant}/{name}")
+    except ValueError as error:
+        raise InvalidInput({"space": [str(error)]}) from error
+
+
 @cli.group()
 def schema() -> None:
     """The schema of the database."""
@@ -260,7 +268,18 @@ def _checked(check: Callable[[], object]) -> str:
 def _check_database(settings: Settings, checks: dict[str, str]) -> None:
     with database(settings) as connection:
         connection.check()
-        checks["schema"] = _checked(build(settings, connection).check_schema)
+        graphmem = build(settings, connection)
+        checks["schema"] = _checked(graphmem.check_schema)
+        checks["spaces"] = _personas_of_orchestrators(graphmem)
+
+
+def _personas_of_orchestrators(graphmem: Graphmem) -> str:
+    """What an older version stored under personas of orchestrators, which are no spaces."""
+    found = graphmem.spaces.orchestrators_with_personas()
+    names = ", ".join(space.key for space in found)
+    if not found:
+        return "ok"
+    return f"Orchestrators have no personas any more; `graphmem export` still reads {names}."
 
 
 @cli.group()
@@ -394,7 +413,7 @@ def recall(
 @_logged
 def export_space(settings: Settings, space: str, tenant: str, file: TextIO) -> None:
     """Write the memories and edges of a space as JSON lines."""
-    named = _space(space, tenant)
+    named = _stored_space(space, tenant)
     with (
         database(settings) as connection,
         closing(_checked_service(settings, connection)) as graphmem,

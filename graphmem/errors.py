@@ -32,6 +32,12 @@ class Conflict(GraphmemError):
     code = "conflict"
 
 
+class KeptByRoom(Conflict):
+    """A room keeps this memory: only its own calls may change it."""
+
+    code = "kept_by_room"
+
+
 class InvalidInput(GraphmemError):
     """The request is not valid."""
 

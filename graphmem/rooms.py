@@ -110,6 +110,8 @@ class Room:
     migrations: Traversable | None = None
     steps: Mapping[int, MigrationStep] | None = None
     reactions: Sequence[Reaction] = ()
+    policy: Any = None  # its section of the policy, a frozen dataclass with rules beside its values
+    restores_kept: bool = False  # whether anybody may restore what it keeps and was retracted
 
 
 BuildRoom = Callable[[Core], Room]

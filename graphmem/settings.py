@@ -18,7 +18,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields, post_load, valid
 from graphmem.errors import SettingsError
 from graphmem.model.entity import entity_key
 from graphmem.model.orchestrator_config import KEYS, config_problems
-from graphmem.model.policy_overrides import override_problems
+from graphmem.model.policy.overrides import override_problems
 
 _PREFIX = "GRAPHMEM_"
 SHORT_NAMES = {

@@ -28,6 +28,7 @@ from graphmem.model.writing import WriteReport, WriteRequest
 from graphmem.recall.request import Bundle, RecallRequest
 from graphmem.settings import Settings, load_settings
 from graphmem.store.connection import Connection
+from graphmem.store.migration_steps import CORE_STEPS
 from graphmem.store.migrations import apply_migrations, core_migrations
 
 hypothesis.settings.register_profile("here", max_examples=50, deadline=None)
@@ -89,7 +90,11 @@ def connection(neo4j_address: tuple[str, str, str]) -> Iterator[Connection]:
     uri, user, password = neo4j_address
     opened = Connection(uri, user=user, password=password)
     apply_migrations(
-        opened, [core_migrations()], embedder=HashEmbedder(), clock=SystemClock(), holder="tests"
+        opened,
+        [core_migrations(CORE_STEPS)],
+        embedder=HashEmbedder(),
+        clock=SystemClock(),
+        holder="tests",
     )
     yield opened
     opened.close()

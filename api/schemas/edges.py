@@ -4,6 +4,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate
 
+from api.paging import PageQuery, page_of
 from api.schemas.common import Number, RequestSchema, Text, invalid_as
 from api.schemas.memories import EntityAnswer, MemoryAnswer
 from graphmem.gateway.validation import UID_FORM, is_uid
@@ -48,14 +49,12 @@ class EdgeBody(RequestSchema):
     uid = fields.String(load_default=None, allow_none=True, validate=check_uid)
 
 
-class EdgeListQuery(RequestSchema):
+class EdgeListQuery(PageQuery):
     """Which edges a list shows."""
 
     space = fields.List(fields.String(), required=True, validate=validate.Length(1, 8))
     type = fields.List(EdgeTypeField(metadata={"enum": list(EdgeType)}), load_default=list)
     memory = fields.String(load_default=None, validate=check_uid)
-    limit = fields.Integer(load_default=50, validate=validate.Range(1, 200))
-    cursor = fields.String(load_default=None)
 
 
 class NeighbourQuery(RequestSchema):
@@ -88,12 +87,7 @@ class EdgeOutcome(Schema):
     trace_id = fields.String()
 
 
-class EdgeList(Schema):
-    """One page of edges, by the memory that they start from."""
-
-    items = fields.List(fields.Nested(EdgeAnswer))
-    total = fields.Integer()
-    next_cursor = fields.String(allow_none=True)
+EdgeList = page_of(EdgeAnswer, "EdgeList", "One page of edges, by the memory that they start from.")
 
 
 class NeighbourAnswer(Schema):

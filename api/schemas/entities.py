@@ -5,6 +5,7 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
+from api.paging import PageQuery, page_of
 from api.schemas.common import EntityField, RequestSchema, Text, UtcDateTime
 from api.schemas.edges import check_uid
 from api.schemas.recall import CardFactAnswer
@@ -19,14 +20,12 @@ from graphmem.text.times import iso
 _KEY = {"example": "person:john_doe"}
 
 
-class EntityListQuery(RequestSchema):
+class EntityListQuery(PageQuery):
     """Which entities a list shows."""
 
     space = fields.List(fields.String(), required=True, validate=validate.Length(1, 8))
     type = fields.List(fields.Enum(EntityType, by_value=True), load_default=list)
     prefix = Text(load_default="", validate=validate.Length(max=512))
-    limit = fields.Integer(load_default=50, validate=validate.Range(1, 200))
-    cursor = fields.String(load_default=None)
 
 
 class CardQuery(RequestSchema):
@@ -44,12 +43,10 @@ class EntityQuery(RequestSchema):
     space = fields.List(fields.String(), required=True, validate=validate.Length(1, 8))
 
 
-class ChangeListQuery(RequestSchema):
+class ChangeListQuery(PageQuery):
     """Whose merges and splits to show."""
 
     space = fields.String(required=True)
-    limit = fields.Integer(load_default=50, validate=validate.Range(1, 200))
-    cursor = fields.String(load_default=None)
 
 
 class MergeBody(RequestSchema):
@@ -84,12 +81,7 @@ class EntityListed(Schema):
     space = fields.String()
 
 
-class EntityList(Schema):
-    """One page of entities."""
-
-    items = fields.List(fields.Nested(EntityListed))
-    total = fields.Integer()
-    next_cursor = fields.String(allow_none=True)
+EntityList = page_of(EntityListed, "EntityList", "One page of entities.")
 
 
 class EntityCard(EntityListed):
@@ -139,12 +131,7 @@ class ChangeAnswer(Schema):
     key_id = fields.String()
 
 
-class ChangeList(Schema):
-    """Merges and splits, newest first."""
-
-    items = fields.List(fields.Nested(ChangeAnswer))
-    total = fields.Integer()
-    next_cursor = fields.String(allow_none=True)
+ChangeList = page_of(ChangeAnswer, "ChangeList", "Merges and splits, newest first.")
 
 
 def entity_view(entity: Entity) -> dict[str, Any]:

@@ -4,8 +4,10 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
+from api.paging import PageQuery, page_of
 from api.schemas.edges import EdgeAnswer, edge_view
 from api.schemas.memories import MemoryAnswer, memory_view
+from graphmem.model.caller import Caller
 from graphmem.model.memory import Memory
 from graphmem.store.history import History
 from graphmem.text.times import iso
@@ -40,17 +42,28 @@ class MemoryVersion(Schema):
     memory = fields.Nested(MemoryAnswer)
 
 
-class HistoryAnswer(Schema):
+class LineageAnswer(EdgeAnswer):
+    """An edge of a lineage; folds and promotions may lead to another space."""
+
+    space = fields.String(metadata={"description": "The space of the other end"})
+
+
+class HistoryQuery(PageQuery):
+    """A page of the history of a memory."""
+
+    space = fields.String(load_default=None)
+
+
+class HistoryAnswer(page_of(MemoryVersion, "Versions", "")):  # type: ignore[misc]
     """The versions of a memory, newest first, and its lineage."""
 
-    items = fields.List(fields.Nested(MemoryVersion))
-    total = fields.Integer()
-    next_cursor = fields.String(allow_none=True)
-    lineage = fields.List(fields.Nested(EdgeAnswer))
+    lineage = fields.List(fields.Nested(LineageAnswer))
 
 
-def history_view(memory: Memory, history: History, *, begins: bool) -> dict[str, Any]:
-    """A page of a history; the first one begins with the present version."""
+def memory_versions(
+    memory: Memory, history: History, *, begins: bool
+) -> tuple[dict[str, Any], ...]:
+    """A page of the versions of a memory; the first one begins with the present version."""
     present = [(memory, None)] if begins else []
     versions = [
         *present,
@@ -60,22 +73,27 @@ def history_view(memory: Memory, history: History, *, begins: bool) -> dict[str,
     starts = [until for _, until in versions[1:]]
     is_whole = not history.has_more
     last_start = versions[-1][0].created_at if is_whole else versions[-1][0].updated_at
-    return {
-        "items": [
-            {
-                "version": version.version,
-                "recorded_from": iso(start),
-                "recorded_until": iso(until),
-                "changes": _changes(earlier, version) if earlier else None,
-                "memory": memory_view(version),
-            }
-            for (version, until), earlier, start in zip(
-                versions, before, [*starts, last_start], strict=True
-            )
-        ],
-        "total": history.total + 1,
-        "lineage": [edge_view(edge) for edge in history.lineage],
-    }
+    return tuple(
+        {
+            "version": version.version,
+            "recorded_from": iso(start),
+            "recorded_until": iso(until),
+            "changes": _changes(earlier, version) if earlier else None,
+            "memory": memory_view(version),
+        }
+        for (version, until), earlier, start in zip(
+            versions, before, [*starts, last_start], strict=True
+        )
+    )
+
+
+def lineage_view(history: History, caller: Caller) -> list[dict[str, Any]]:
+    """The lineage as far as it lies in spaces that a caller may see."""
+    return [
+        edge_view(each.edge) | {"space": each.space.name}
+        for each in history.lineage
+        if caller.may_see(each.space)
+    ]
 
 
 def _changes(earlier: Memory, later: Memory) -> dict[str, Any]:

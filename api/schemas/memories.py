@@ -5,6 +5,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, pre_load, validate, validates_schema
 
+from api.paging import PageQuery, page_of
 from api.schemas.common import (
     EntityField,
     Number,
@@ -173,14 +174,6 @@ class StatusRequest(RequestSchema):
     reason = Text(load_default=None, allow_none=True, validate=validate.Length(1, 500))
 
 
-class PageQuery(RequestSchema):
-    """A page of a list that belongs to a memory."""
-
-    space = fields.String(load_default=None)
-    limit = fields.Integer(load_default=50, validate=validate.Range(1, 200))
-    cursor = fields.String(load_default=None)
-
-
 class BatchRequest(RequestSchema):
     """Many memories; a bad one never takes the others with it."""
 
@@ -192,7 +185,7 @@ class BatchRequest(RequestSchema):
     atomic = fields.Boolean(truthy={True}, falsy={False}, load_default=False)
 
 
-class ListQuery(RequestSchema):
+class ListQuery(PageQuery):
     """What a list of memories shows."""
 
     space = fields.List(fields.String(), required=True, validate=validate.Length(1, 8))
@@ -214,8 +207,6 @@ class ListQuery(RequestSchema):
     conversation_id = Text(load_default=None)
     created_after = UtcDateTime(load_default=None)
     created_before = UtcDateTime(load_default=None)
-    limit = fields.Integer(load_default=50, validate=validate.Range(1, 200))
-    cursor = fields.String(load_default=None)
 
 
 class SpaceQuery(RequestSchema):
@@ -276,6 +267,12 @@ class MemoryAnswer(Schema):
     last_recalled_at = fields.DateTime(allow_none=True)
     embedded = fields.Boolean(metadata={"description": "Whether its vectors are made yet"})
     version = fields.Integer(metadata={"description": "The ETag"})
+    native = fields.Dict(
+        allow_none=True, metadata={"description": "Values of the source system; its room sets them"}
+    )
+    kept_by = fields.String(
+        allow_none=True, metadata={"description": "The room whose calls alone may change it"}
+    )
 
 
 class AddAnswer(Schema):
@@ -311,12 +308,7 @@ class BatchAnswer(Schema):
     trace_id = fields.String()
 
 
-class MemoryList(Schema):
-    """One page of memories, newest first."""
-
-    items = fields.List(fields.Nested(MemoryAnswer))
-    total = fields.Integer()
-    next_cursor = fields.String(allow_none=True)
+MemoryList = page_of(MemoryAnswer, "MemoryList", "One page of memories, newest first.")
 
 
 def memory_view(memory: Memory) -> dict[str, Any]:
@@ -353,4 +345,6 @@ def memory_view(memory: Memory) -> dict[str, Any]:
         "last_recalled_at": iso(memory.last_recalled_at),
         "embedded": memory.embedded,
         "version": memory.version,
+        "native": memory.native,
+        "kept_by": memory.kept_by,
     }

@@ -4,7 +4,14 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from graphmem.errors import Conflict, Forbidden, GraphmemError, InvalidInput, PolicyRefused
+from graphmem.errors import (
+    Conflict,
+    Forbidden,
+    GraphmemError,
+    InvalidInput,
+    KeptByRoom,
+    PolicyRefused,
+)
 from graphmem.model.memory import Memory
 from graphmem.model.writing import Outcome, WriteReport, WriteResult
 
@@ -67,5 +74,5 @@ def _error(entry: Mapping[str, Any]) -> GraphmemError:
         case PolicyRefused.code:
             return PolicyRefused(entry["reason"], entry["message"])
         case _:
-            kind = Conflict if entry["code"] == Conflict.code else Forbidden
-            return kind(entry["message"])
+            kinds = {kind.code: kind for kind in (Conflict, KeptByRoom)}
+            return kinds.get(entry["code"], Forbidden)(entry["message"])

@@ -1,6 +1,6 @@
-"""Claim keys: the identity of what a memory says.
+"""Claim keys: the identity of what a memory says. Each is unique and points to the current memory.
 
-Each is unique and points to the current memory.
+Those of a memory that a room keeps name the room, so that no plain write ever meets one.
 """
 
 from collections.abc import Iterable
@@ -11,20 +11,20 @@ from graphmem.model.space import Space
 from graphmem.text.normalise import content_hash
 
 
-def source_claim(space: Space, source_key: str) -> str:
+def source_claim(space: Space, source_key: str, kept_by: str | None = None) -> str:
     """The claim of an idempotency key of a source (002)."""
-    return f"{space.key}|source|{source_key}"
+    return f"{_wall(space, kept_by)}|source|{source_key}"
 
 
-def content_claim(space: Space, actor: str | None, content: str) -> str:
-    """The claim of a content (003), said by one actor: the same words of another are another memory."""
+def content_claim(space: Space, actor: str | None, content: str, kept_by: str | None = None) -> str:
+    """The claim of a content (003), said by one actor; the same words of another are another."""
     said_by = f"|{slug(actor) or actor}" if actor else ""
-    return f"{space.key}|content|{content_hash(content)}{said_by}"
+    return f"{_wall(space, kept_by)}|content|{content_hash(content)}{said_by}"
 
 
-def logical_claim(space: Space, logical_key: str) -> str:
+def logical_claim(space: Space, logical_key: str, kept_by: str | None = None) -> str:
     """The claim of a caller's own key for a fact (001 memoryKey, 004 dedup_key)."""
-    return f"{space.key}|logical|{logical_key}"
+    return f"{_wall(space, kept_by)}|logical|{logical_key}"
 
 
 def claims_of(memories: Iterable[Memory]) -> frozenset[str]:
@@ -35,6 +35,10 @@ def claims_of(memories: Iterable[Memory]) -> frozenset[str]:
 def own_claims(memory: Memory) -> Iterable[str]:
     """The content and logical claims that a memory would hold."""
     if memory.logical_key:
-        yield logical_claim(memory.space, memory.logical_key)
+        yield logical_claim(memory.space, memory.logical_key, memory.kept_by)
     if memory.claims_content:
-        yield content_claim(memory.space, memory.actor, memory.content)
+        yield content_claim(memory.space, memory.actor, memory.content, memory.kept_by)
+
+
+def _wall(space: Space, kept_by: str | None) -> str:
+    return f"{space.key}|{kept_by}" if kept_by else space.key

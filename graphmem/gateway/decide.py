@@ -4,7 +4,7 @@ Pure: the same state, items, policy and time give the same decision.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -12,11 +12,12 @@ from graphmem.errors import Conflict, GraphmemError, InvalidInput, NotFound
 from graphmem.gateway.claims import logical_claim, source_claim
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.edges import EdgeRequest, draw_requested, edge_selection
+from graphmem.gateway.keeping import check_keeper
 from graphmem.model.edge import EdgeType
 from graphmem.model.entity import EntityRef, label_from_key
 from graphmem.model.event import Reason
 from graphmem.model.memory import Memory, Status, memory_key
-from graphmem.model.policy import Policy, WritePolicy
+from graphmem.model.policy import Policy, SpeculativePolicy
 from graphmem.model.space import Space
 from graphmem.model.state import Decision, GraphState, Selection
 from graphmem.model.tokens import epoch_ms
@@ -32,7 +33,7 @@ _EDGE_FIELDS = {
 }
 _KEPT_FIELDS = (
     "type actor context importance confidence logical_key authority occurred_at valid_from valid_until"
-    " expires_at pinned tags metadata source"
+    " expires_at pinned tags metadata source native kept_by"
 ).split()
 
 
@@ -50,6 +51,7 @@ class Item:
     content_claim: str  # of the request's own content; hashing a long text once is enough
     has_vectors: bool = True
     is_correction: bool = False
+    doubt: SpeculativePolicy = field(default_factory=SpeculativePolicy)  # of its space
     expected_version: int | None = None
 
     def key_of(self, uid: str) -> str:
@@ -133,13 +135,19 @@ def _decide_item(draft: Draft, item: Item, policy: Policy) -> WriteResult:
 def _has_known_source(draft: Draft, item: Item) -> bool:
     key = item.request.source.key
     return (
-        bool(key) and not item.is_correction and source_claim(item.space, key or "") in draft.claims
+        bool(key)
+        and not item.is_correction
+        and source_claim(item.space, key or "", item.request.kept_by) in draft.claims
     )
 
 
 def _accepted(draft: Draft, item: Item, policy: Policy) -> WriteResult:
     request = item.request
-    source = source_claim(item.space, request.source.key) if request.source.key else None
+    source = (
+        source_claim(item.space, request.source.key, request.kept_by)
+        if request.source.key
+        else None
+    )
     if source and _has_known_source(draft, item):
         return WriteResult(
             index=item.index,
@@ -160,20 +168,35 @@ def _apply(draft: Draft, item: Item, policy: Policy) -> tuple[Outcome, Memory]:
     request = item.request
     existing = draft.memories.get(item.key_of(request.uid)) if request.uid else None
     if item.is_correction:
-        return _revise(draft, item, _expected(item, existing), policy)
+        existing = _expected(item, existing)
     if existing:
+        check_keeper(existing, request.kept_by)
         return _revise(draft, item, existing, policy)
-    if request.logical_key and (
-        existing := draft.claimed(logical_claim(item.space, request.logical_key))
-    ):
+    if existing := _of_logical_key(draft, item):
         return _same_key(draft, item, existing, policy)
-    if not request.uid and request.dedupe is Dedupe.CONTENT:
-        existing = draft.claimed(item.content_claim)
-        # the same words under another logical key are another claim: "yes" to mail is not "yes" to
-        # calls
-        if existing and request.logical_key in {None, existing.logical_key or request.logical_key}:
-            return _reinforce(draft, item, existing, policy)
+    if existing := _of_content(draft, item):
+        return _reinforce(draft, item, existing, policy)
     return Outcome.CREATED, _create(draft, item, policy)
+
+
+def _of_logical_key(draft: Draft, item: Item) -> Memory | None:
+    """The memory that holds the logical key of a request."""
+    key = item.request.logical_key
+    return draft.claimed(logical_claim(item.space, key, item.request.kept_by)) if key else None
+
+
+def _of_content(draft: Draft, item: Item) -> Memory | None:
+    """The memory that says the same as a request.
+
+    The same words under another logical key are another claim: "yes" to mail is not "yes" to calls.
+    """
+    request = item.request
+    if request.uid or request.dedupe is not Dedupe.CONTENT:
+        return None
+    existing = draft.claimed(item.content_claim)
+    if existing and request.logical_key in {None, existing.logical_key or request.logical_key}:
+        return existing
+    return None
 
 
 def _expected(item: Item, existing: Memory | None) -> Memory:
@@ -227,8 +250,7 @@ def _create(
         status_at=None if request.status is Status.ACTIVE else draft.now,
         embedded=item.has_vectors,
         claims_content=_claims_content(request),
-        **kept
-        | {"expires_at": request.expires_at or _doubtful_until(request, draft.now, policy.write)},
+        **kept | {"expires_at": request.expires_at or _doubtful_until(item, draft.now)},
     )
     draft.create(
         memory, behind=item.key_of(request.after) if request.after else None, instead_of=instead_of
@@ -237,19 +259,20 @@ def _create(
     return memory
 
 
-def _doubtful_until(request: WriteRequest, now: datetime, policy: WritePolicy) -> datetime | None:
+def _doubtful_until(item: Item, now: datetime) -> datetime | None:
     """When a memory that is hardly believed goes quiet by itself (003, Confidence tiers)."""
-    if request.confidence >= policy.speculative_confidence or request.pinned:
+    request, doubt = item.request, item.doubt
+    is_sure = request.confidence >= doubt.confidence or request.pinned
+    if is_sure or request.kept_by or not doubt.enabled:
         return None
-    return now + timedelta(days=policy.speculative_days)
+    return now + timedelta(days=doubt.days)
 
 
-def _was_doubtful(memory: Memory, policy: WritePolicy) -> bool:
+def was_doubtful(memory: Memory, doubt: SpeculativePolicy) -> bool:
     """Whether a memory expires only because it was hardly believed; said again, it is confirmed."""
-    ends = memory.created_at + timedelta(days=policy.speculative_days)
-    return memory.confidence < policy.speculative_confidence and epoch_ms(
-        memory.expires_at
-    ) == epoch_ms(ends)
+    ends = memory.created_at + timedelta(days=doubt.days)
+    is_doubted = memory.confidence < doubt.confidence
+    return is_doubted and epoch_ms(memory.expires_at) == epoch_ms(ends)
 
 
 def _reinforce(
@@ -264,23 +287,20 @@ def _reinforce(
         ),
         entities=_united(draft, item, existing.entities, policy),
         logical_key=existing.logical_key or request.logical_key,
-        expires_at=None if _was_doubtful(existing, policy.write) else existing.expires_at,
+        expires_at=None if was_doubtful(existing, item.doubt) else existing.expires_at,
         updated_at=draft.now,
         version=existing.version + 1,
     )
     draft.put(memory)
     if memory.logical_key and not existing.logical_key:
-        draft.claim(logical_claim(memory.space, memory.logical_key), memory)
+        draft.claim(logical_claim(memory.space, memory.logical_key, memory.kept_by), memory)
     return Outcome.REINFORCED, memory
 
 
 def _revise(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tuple[Outcome, Memory]:
     """Replace what the request speaks of; a change that changes nothing writes nothing."""
     memory = replace(existing, **_changes(draft, item, existing, policy))
-    if (
-        _was_doubtful(existing, policy.write)
-        and memory.confidence >= policy.write.speculative_confidence
-    ):
+    if was_doubtful(existing, item.doubt) and memory.confidence >= item.doubt.confidence:
         memory = replace(
             memory,
             expires_at=item.request.expires_at if "expires_at" in item.request.given else None,
@@ -409,15 +429,17 @@ def _check_references(draft: Draft, item: Item) -> None:
         missing["after"] = ["Must be a turn of the same conversation."]
     if missing:
         raise InvalidInput(missing)
+    for uid in item.request.updates:
+        check_keeper(draft.memories[item.key_of(uid)], item.request.kept_by)
 
 
 def _claims_of(item: Item) -> set[str]:
     request = item.request
     claims = set()
     if request.source.key:
-        claims.add(source_claim(item.space, request.source.key))
+        claims.add(source_claim(item.space, request.source.key, request.kept_by))
     if request.logical_key:
-        claims.add(logical_claim(item.space, request.logical_key))
+        claims.add(logical_claim(item.space, request.logical_key, request.kept_by))
     if item.is_correction or _claims_content(request):
         claims.add(item.content_claim)
     return claims

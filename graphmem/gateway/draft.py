@@ -34,7 +34,7 @@ class Draft:
         default_factory=set
     )  # those of them of which more changed than a count
     revisions: list[Revision] = field(default_factory=list)
-    edges: dict[EdgePlace, tuple[Memory, Edge]] = field(default_factory=dict)
+    edges: dict[EdgePlace, Edge] = field(default_factory=dict)
     removed_edges: list[EdgePlace] = field(default_factory=list)
     new_claims: dict[str, str] = field(default_factory=dict)
     released: set[str] = field(default_factory=set)
@@ -104,7 +104,7 @@ class Draft:
         Its sources stay known.
         """
         self.released.add(memory.key)
-        kept = source_claim(memory.space, "")
+        kept = source_claim(memory.space, "", memory.kept_by)
         for claim in [
             claim
             for claim, key in self.claims.items()
@@ -202,7 +202,7 @@ class Draft:
         )
         if uid:
             self._check_edge_uid(memory, ends, uid)
-        self.edges[ends, edge.uid] = (memory, edge)
+        self.edges[ends, edge.uid] = edge
         return edge
 
     def has_edge(self, ends: EdgeEnds, uid: str | None) -> bool:
@@ -210,22 +210,16 @@ class Draft:
         return self._known_edge(ends, uid) is not None
 
     def _known_edge(self, ends: EdgeEnds, uid: str | None) -> Edge | None:
-        drawn = [edge for (at, _), (_, edge) in self.edges.items() if at == ends]
+        drawn = [edge for (at, _), edge in self.edges.items() if at == ends]
         found = {edge.uid: edge for edge in (*self.before.edges.get(ends, ()), *drawn)}
         return found.get(uid) if uid else next(iter(found.values()), None)
 
     def _check_edge_uid(self, memory: Memory, ends: EdgeEnds, uid: str) -> None:
         """Refuse a uid that another edge of the space has."""
-        elsewhere = self.before.edge_uids.get(edge_claim(memory.space, uid), ends)
-        drawn = next(
-            (
-                at
-                for (at, its), (start, _) in self.edges.items()
-                if (start.space, its) == (memory.space, uid)
-            ),
-            ends,
-        )
-        if {elsewhere, drawn} != {ends}:
+        found = [self.before.edge_uids.get(edge_claim(memory.space, uid), ends)]
+        wall = f"{memory.space.key}|"
+        found += [at for at, its in self.edges if its == uid and at[0].startswith(wall)]
+        if set(found) != {ends}:
             message = f"Another edge of this space has the uid {uid}."
             raise Conflict(message)
 
@@ -252,7 +246,7 @@ class Draft:
             changed=tuple(self.memories[key] for key in sorted(self.changed)),
             counted=frozenset(self.changed - self.rewritten - self.vectors_of.keys()),
             revisions=tuple(self.revisions),
-            edges=tuple(self.edges.values()),
+            edges=self.edges,
             removed_edges=tuple(self.removed_edges),
             claims=self.new_claims,
             released=frozenset(self.released),

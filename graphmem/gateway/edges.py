@@ -7,6 +7,7 @@ from datetime import datetime
 
 from graphmem.errors import Conflict, InvalidInput, NotFound
 from graphmem.gateway.draft import Draft
+from graphmem.gateway.keeping import check_keeper
 from graphmem.gateway.memory_operation import MemoryOperation
 from graphmem.gateway.operation import Decided
 from graphmem.gateway.validation import NOT_STORABLE, UID_FORM, is_uid
@@ -171,6 +172,7 @@ def draw_requested(draft: Draft, request: EdgeRequest, *, path: str = "") -> Edg
         InvalidInput: an end is not there, or both are the same.
         Conflict: a memory that is not current would update one that is, or another edge of the
             space has that uid.
+        KeptByRoom: it starts at a memory that a room keeps, or would supersede one.
     """
     start, _, end = request.ends
     wrong = {
@@ -182,6 +184,9 @@ def draw_requested(draft: Draft, request: EdgeRequest, *, path: str = "") -> Edg
         wrong[f"{path}to"] = [_SAME_ENDS]
     if wrong:
         raise InvalidInput(wrong)
+    check_keeper(draft.memories[start], None)
+    if request.type is EdgeType.UPDATES:
+        check_keeper(draft.memories[end], None)
     if request.type is EdgeType.UPDATES and draft.memories[end].status is Status.ACTIVE:
         if (status := draft.memories[start].status) is not Status.ACTIVE:
             message = f"The memory {request.from_uid} is {status}: it cannot update a current one."

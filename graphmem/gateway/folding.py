@@ -8,6 +8,7 @@ from graphmem.errors import Conflict
 from graphmem.gateway.claims import claims_of
 from graphmem.gateway.decide import check_version
 from graphmem.gateway.draft import Draft
+from graphmem.gateway.keeping import check_keeper
 from graphmem.gateway.memory_operation import MemoryOperation
 from graphmem.gateway.operation import Decided
 from graphmem.model.event import Effect, Event, Reason
@@ -83,6 +84,7 @@ def decide_unfold(
     """
     folded = state.memories[folded_key]
     check_version(folded, expected_version)
+    check_keeper(folded, None)
     if not members:
         message = "The memory was not folded from others."
         raise Conflict(message)

@@ -113,14 +113,16 @@ class Preparation:
         if names_source and (problem := self._wrong_path(space, request.source.path)):
             raise InvalidInput({"source.path": [problem]})
         normal = _normalised(request, self.policy.entities.overrides)
-        if reason := refusal(normal, self.policies.of(space).write):
+        policy = self.policies.of(space)
+        if reason := refusal(normal, policy.write):
             raise PolicyRefused(reason)
         return Item(
             index=index,
             request=normal,
             space=space,
             new_uid=request.proposed_uid or self.ids.new("memory"),
-            content_claim=content_claim(space, normal.actor, normal.content),
+            content_claim=content_claim(space, normal.actor, normal.content, normal.kept_by),
+            doubt=policy.upkeep.speculative,
         )
 
     def _wrong_path(self, space: Space, named: str | None) -> str | None:

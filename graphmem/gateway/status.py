@@ -8,6 +8,7 @@ from graphmem.errors import Conflict, NotFound
 from graphmem.gateway.claims import own_claims
 from graphmem.gateway.decide import check_version
 from graphmem.gateway.draft import Draft
+from graphmem.gateway.keeping import check_keeper
 from graphmem.gateway.memory_operation import MemoryOperation
 from graphmem.gateway.operation import Decided
 from graphmem.model.event import Effect, Event
@@ -33,6 +34,7 @@ class ChangeStatus(MemoryOperation[WriteResult]):
     reason: str | None
     expected_version: int | None = None
     before: Memory | None = None
+    restores_kept: bool = False  # whether the room that keeps it lets anybody restore it
 
     @property
     def spaces(self) -> Sequence[Space]:
@@ -59,12 +61,15 @@ def decide_status(state: GraphState, change: ChangeStatus, *, now: datetime) -> 
 
     Raises:
         NotFound: there is no such memory.
+        KeptByRoom: a room keeps it, and this is not everybody's right.
         Conflict: it has changed since, or what superseded it is still current.
     """
     memory = state.memories.get(change.memory.key)
     if memory is None:
         raise NotFound
     check_version(memory, change.expected_version)
+    if not _is_free_to(change, memory):
+        check_keeper(memory, None)
     draft = Draft(before=state, now=now)
     if memory.status is change.status and not (
         change.status is Status.ACTIVE and memory.has_expired(now)
@@ -80,6 +85,14 @@ def decide_status(state: GraphState, change: ChangeStatus, *, now: datetime) -> 
         detail={"reason": change.reason},
     )
     return draft.decision([WriteResult(index=0, outcome=Outcome.REVISED, memory=changed)], [event])
+
+
+def _is_free_to(change: ChangeStatus, memory: Memory) -> bool:
+    """Whether anybody may do that to a memory that a room keeps: retract it, and take that back."""
+    if change.status is Status.RETRACTED:
+        return True
+    is_taken_back = memory.status is Status.RETRACTED and change.status is Status.ACTIVE
+    return is_taken_back and change.restores_kept
 
 
 def _open_again(memory: Memory, before: Memory | None, state: GraphState, now: datetime) -> Memory:

@@ -55,6 +55,7 @@ def problems(fields: Mapping[str, Any], policy: WritePolicy) -> dict[str, list[s
     _check_tags(fields.get("tags") or (), policy, report)
     _check_entities(fields.get("entities") or (), policy, report)
     _check_metadata(fields.get("metadata"), policy, report)
+    _check_json("native", fields.get("native"), policy, report)
     _check_source(fields.get("source"), policy, report)
     _check_interval(fields, report)
     return dict(found)
@@ -145,18 +146,25 @@ def _check_metadata(metadata: Any, policy: WritePolicy, report: Report) -> None:
         return
     for name in sorted(RESERVED_METADATA_KEYS & set(metadata)):
         report(f"metadata.{name}", "Is a reserved key.")
-    if _is_deeper(metadata, policy.metadata_max_depth):
-        report("metadata", f"At most {policy.metadata_max_depth} levels deep.")
+    _check_json("metadata", metadata, policy, report)
+
+
+def _check_json(path: str, value: Any, policy: WritePolicy, report: Report) -> None:  # noqa: ANN401
+    """The limits of a JSON object: its depth, its numbers, its texts and its size."""
+    if value is None:
+        return
+    if _is_deeper(value, policy.metadata_max_depth):
+        report(path, f"At most {policy.metadata_max_depth} levels deep.")
         return
     try:
-        text = json.dumps(metadata, ensure_ascii=False, allow_nan=False)
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (ValueError, TypeError):
-        report("metadata", "Must be a JSON object of finite numbers.")
+        report(path, "Must be a JSON object of finite numbers.")
         return
     if not is_storable(text) or "\\u0000" in text:
-        report("metadata", NOT_STORABLE)
+        report(path, NOT_STORABLE)
     elif len(text.encode()) > policy.metadata_max_bytes:
-        report("metadata", f"At most {policy.metadata_max_bytes:,} bytes as JSON.")
+        report(path, f"At most {policy.metadata_max_bytes:,} bytes as JSON.")
 
 
 def _is_deeper(value: Any, levels: int) -> bool:  # noqa: ANN401 - any JSON

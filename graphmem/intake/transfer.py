@@ -36,6 +36,8 @@ def exported_memory(memory: Memory) -> dict[str, Any]:
         "confidence": memory.confidence,
         "status": memory.status.value,
         "claims_content": memory.claims_content,
+        "native": memory.native,
+        "kept_by": memory.kept_by,
         "authority": memory.authority.value,
         "pinned": memory.pinned,
         "tags": list(memory.tags),
@@ -93,6 +95,8 @@ class _MemoryLine(_Line):
     authority = fields.Enum(Authority, by_value=True)
     pinned = fields.Boolean()
     claims_content = fields.Boolean()
+    native = fields.Dict(keys=fields.String(), allow_none=True)
+    kept_by = fields.String(allow_none=True)
     tags = fields.List(fields.String())
     metadata = fields.Dict(keys=fields.String())
     entities = fields.List(fields.Nested(_EntityLine))

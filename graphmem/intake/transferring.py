@@ -8,6 +8,7 @@ import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -21,12 +22,13 @@ from graphmem.intake.transfer import (
     memory_request,
 )
 from graphmem.model.caller import Caller
-from graphmem.model.memory import Status
+from graphmem.model.memory import Memory, Status
+from graphmem.model.page import every_item
 from graphmem.model.space import Space
 from graphmem.model.writing import WriteRequest
 from graphmem.rooms import Transfer
-from graphmem.store.edges import EdgePlace, Edges
-from graphmem.store.memories import Memories, MemoryFilter, Place
+from graphmem.store.edges import Edges
+from graphmem.store.memories import Memories, MemoryFilter
 
 _AT_ONCE = 200
 _PROBLEMS_MAX = 100
@@ -126,19 +128,17 @@ class MemoryTransfer:
         """All memories. They lie in a file on the way, for they are read newest first."""
         with tempfile.TemporaryFile("w+", encoding="utf-8") as file:
             starts: list[tuple[str, str, int]] = []
-            for status in Status:
-                behind: Place | None = None
-                while True:
-                    wanted = MemoryFilter(spaces=[space], status=status)
-                    page = self.memories.page(wanted, limit=_AT_ONCE, behind=behind)
-                    for memory in page.memories:
-                        starts.append((memory.created_at.isoformat(), memory.uid, file.tell()))
-                        file.write(json.dumps(exported_memory(memory), ensure_ascii=False) + "\n")
-                    if (behind := page.next) is None:
-                        break
+            for memory in self._newest_first(space):
+                starts.append((memory.created_at.isoformat(), memory.uid, file.tell()))
+                file.write(json.dumps(exported_memory(memory), ensure_ascii=False) + "\n")
             for _, _, start in sorted(starts):
                 file.seek(start)
                 yield json.loads(file.readline())
+
+    def _newest_first(self, space: Space) -> Iterator[Memory]:
+        for status in Status:
+            wanted = MemoryFilter(spaces=[space], status=status)
+            yield from every_item(partial(self.memories.page, wanted, limit=_AT_ONCE))
 
     def write(
         self, space: Space, values: Sequence[Any], *, caller: Caller
@@ -159,12 +159,8 @@ class EdgeTransfer:
 
     def lines(self, space: Space) -> Iterator[Mapping[str, Any]]:
         """All edges."""
-        behind: EdgePlace | None = None
-        while True:
-            page = self.edges.page([space], limit=_AT_ONCE, behind=behind)
-            yield from (exported_edge(edge) for edge in page.edges)
-            if (behind := page.next) is None:
-                return
+        pages = partial(self.edges.page, [space], limit=_AT_ONCE)
+        return (exported_edge(edge) for edge in every_item(pages))
 
     def write(
         self, space: Space, values: Sequence[Any], *, caller: Caller

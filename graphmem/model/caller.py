@@ -46,6 +46,12 @@ class Caller:
             _fits(name, pattern) for name in names for pattern in self.spaces
         )
 
+    @property
+    def visible_spaces(self) -> list[str]:
+        """Regular expressions of the database for the keys of the spaces that it may see."""
+        tenant = _quoted(f"{self.tenant}/")
+        return [f"{tenant}{_expression(pattern)}(/[^/]*)?" for pattern in self.spaces]
+
     def may_grant(self, patterns: Iterable[str]) -> bool:
         """Whether this caller may make a key for these patterns: nobody gives more than they have."""
         return "*" in self.spaces or set(patterns) <= set(self.spaces)
@@ -63,3 +69,13 @@ def is_pattern(text: str) -> bool:
 
 def _fits(name: str, pattern: str) -> bool:
     return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name, re.DOTALL) is not None
+
+
+def _expression(pattern: str) -> str:
+    return ".*".join(_quoted(part) for part in pattern.split("*"))
+
+
+def _quoted(text: str) -> str:
+    """A text that a regular expression of the database takes letter by letter."""
+    inner = text.replace("\\E", "\\E\\\\E\\Q")
+    return f"\\Q{inner}\\E" if text else ""

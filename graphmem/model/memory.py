@@ -79,6 +79,8 @@ class Memory:
     embedded: bool = True  # whether vectors are there
     claims_content: bool = True  # whether equal content reinforces it
     version: int = 1
+    native: Mapping[str, object] | None = None  # values of the source system, of its room
+    kept_by: str | None = None  # the room whose rules alone may change it
 
     @property
     def key(self) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from graphmem.model.policy import Policy
-from graphmem.model.policy_overrides import value_at
+from graphmem.model.policy.overrides import value_at
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

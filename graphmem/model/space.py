@@ -54,11 +54,28 @@ class Space:
 
 
 def parse_space(name: str, *, tenant: str) -> Space:
-    """Read ``kind:owner[/persona]``.
+    """Read ``kind:owner[/persona]``, as callers name it.
 
     Raises:
         ValueError: the form or a part of it is not valid; the text says what is.
     """
+    space = _parsed(name, tenant)
+    if space.kind is SpaceKind.ORCHESTRATOR and space.persona:
+        msg = "An orchestrator space has no persona."
+        raise ValueError(msg)
+    return space
+
+
+def space_from_key(key: str) -> Space:
+    """Read the stored form, ``tenant/kind:owner[/persona]``.
+
+    An older version let orchestrators have personas, so the store may still hold some.
+    """
+    tenant, _, name = key.partition("/")
+    return _parsed(name, tenant)
+
+
+def _parsed(name: str, tenant: str) -> Space:
     kind_text, colon, rest = name.partition(":")
     if not colon or kind_text not in set(SpaceKind):
         msg = f"Must be {_SPACE_FORM}, with a kind of {', '.join(SpaceKind)}."
@@ -66,15 +83,12 @@ def parse_space(name: str, *, tenant: str) -> Space:
     owner, slash, persona = rest.partition("/")
     for part, text in (("owner", owner), ("persona", persona)):
         if (part == "owner" or slash) and not _NAME.fullmatch(text):
-            msg = f"The {part} must be 1 to 128 characters without blanks, control characters or / : |."
+            msg = (
+                f"The {part} must be 1 to 128 characters without blanks, control characters"
+                " or / : |."
+            )
             raise ValueError(msg)
     return Space(tenant=tenant, kind=SpaceKind(kind_text), owner=owner, persona=persona or None)
-
-
-def space_from_key(key: str) -> Space:
-    """Read the stored form, ``tenant/kind:owner[/persona]``."""
-    tenant, _, name = key.partition("/")
-    return parse_space(name, tenant=tenant)
 
 
 def is_tenant_name(text: str) -> bool:

@@ -73,7 +73,7 @@ class Decision:
     changed: tuple[Memory, ...] = ()
     counted: frozenset[str] = frozenset()  # of the changed: only how often they were said
     revisions: tuple[Revision, ...] = ()
-    edges: tuple[tuple[Memory, Edge], ...] = ()  # with the memory they start from
+    edges: Mapping[EdgePlace, Edge] = field(default_factory=dict)
     removed_edges: tuple[EdgePlace, ...] = ()
     claims: Mapping[str, str] = field(default_factory=dict)  # to be set
     released: frozenset[str] = frozenset()  # memories whose content and logical claims end

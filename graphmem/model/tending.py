@@ -20,7 +20,8 @@ class TendedSpace:
     consolidated_at: datetime | None = None
     writes: int = 0  # moments at which something new was written, since it was consolidated
     memories: int = 0  # active ones
-    check_due: bool = False  # whether contradictions are to be looked for
+    check_due: bool = False  # whether it was consolidated since contradictions were looked for
+    unchecked: int = 0  # active ones that came since
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -46,7 +46,8 @@ class WriteRequest:
     ``given`` names the fields that the caller set: a revision changes only those, so an update
     never loses what it does not speak of. What another system kept brings its own ``status`` and
     times of recording along. ``proposed_uid`` is what a new memory is called; unlike ``uid`` it
-    says nothing of which memory is meant. ``claims_content`` says whether equal content reinforces
+    says nothing of which memory is meant. ``native`` and ``kept_by`` are set by rooms alone.
+    ``claims_content`` says whether equal content reinforces
     it; None: where it has no uid of its own.
     """
 
@@ -84,6 +85,8 @@ class WriteRequest:
     status: Status = Status.ACTIVE
     created_at: datetime | None = None
     updated_at: datetime | None = None
+    native: Mapping[str, object] | None = None
+    kept_by: str | None = None
     given: frozenset[str] = frozenset()
 
 

@@ -8,26 +8,10 @@ from typing import Any
 from graphmem.model.edge import Edge, EdgeType, LineageType
 from graphmem.model.entity import EntityRef
 from graphmem.model.memory import Memory, memory_key
+from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space, space_from_key
 from graphmem.store.connection import Connection, Transaction
 from graphmem.store.mapping import edge_from_row, memory_from_node
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EdgePlace:
-    """Where a page ended: the next one begins behind this edge."""
-
-    start_key: str
-    uid: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EdgePage:
-    """One page of a list, how many there are on all, and where the next begins."""
-
-    edges: tuple[Edge, ...]
-    total: int
-    next: EdgePlace | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -53,13 +37,16 @@ class Edges:
     def page(
         self,
         spaces: Sequence[Space],
+        after: Cursor | None = None,
         *,
         types: Sequence[EdgeType] = (),
         memory_uid: str | None = None,
         limit: int,
-        behind: EdgePlace | None,
-    ) -> EdgePage:
-        """One page of the edges of some spaces, or of those that touch one memory."""
+    ) -> Page[Edge]:
+        """One page of the edges of some spaces, or of those that touch one memory.
+
+        A cursor is the key of the memory that an edge starts from, and the uid of the edge.
+        """
         ending = "_of_memory" if memory_uid else ""
         filters: dict[str, Any] = {"types": [each.value for each in types or EdgeType]}
         if memory_uid:
@@ -67,20 +54,22 @@ class Edges:
         else:
             filters["spaces"] = [space.key for space in spaces]
 
-        def work(transaction: Transaction) -> EdgePage:
+        start, uid = after or ("", "")
+
+        def work(transaction: Transaction) -> Page[Edge]:
             rows = transaction.run(
                 f"edges.list{ending}",
                 **filters,
-                cursor_key=behind.start_key if behind else "",
-                cursor_uid=behind.uid if behind else "",
+                cursor_key=start,
+                cursor_uid=uid,
                 limit=limit + 1,
             )
             shown = rows[:limit]
             last = shown[-1] if len(rows) > limit else None
-            return EdgePage(
-                edges=tuple(edge_from_row(row["edge"]) for row in shown),
+            return Page(
+                items=tuple(edge_from_row(row["edge"]) for row in shown),
                 total=transaction.run(f"edges.count{ending}", **filters)[0]["total"],
-                next=EdgePlace(start_key=last["start"], uid=last["edge"][0]) if last else None,
+                next=(last["start"], last["edge"][0] or "") if last else None,
             )
 
         return self._connection.read(work)

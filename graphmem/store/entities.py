@@ -8,6 +8,7 @@ from typing import Any
 
 from graphmem.model.entity import EntityRef, EntityType, label_from_key
 from graphmem.model.entity_change import EntityChange, EntityState
+from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space
 from graphmem.model.tokens import ends_after_ms, epoch_ms, facet_token
 from graphmem.store.candidates import CardFact
@@ -26,40 +27,6 @@ class Entity:
     space: str
     label: str
     aliases: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EntityPlace:
-    """Where a page ended."""
-
-    is_exact: bool
-    key: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EntityPage:
-    """One page of entities, how many there are on all, and where the next begins."""
-
-    entities: tuple[Entity, ...]
-    total: int
-    next: EntityPlace | None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ChangePlace:
-    """Where a page of merges and splits ended."""
-
-    created_at: datetime
-    uid: str
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ChangePage:
-    """One page of merges and splits, how many there are on all, and where the next begins."""
-
-    changes: tuple[EntityChange, ...]
-    total: int
-    next: ChangePlace | None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -97,8 +64,8 @@ class Entities:
         types: Sequence[EntityType],
         prefix: str,
         limit: int,
-        behind: EntityPlace | None,
-    ) -> EntityPage:
+        after: Cursor | None,
+    ) -> Page[Entity]:
         """One page of the entities that memories of some spaces mention.
 
         Those named exactly so come first.
@@ -117,21 +84,23 @@ class Entities:
             ],
         }
 
-        def work(transaction: Transaction) -> EntityPage:
+        is_exact, key = after or (True, "")
+
+        def work(transaction: Transaction) -> Page[Entity]:
             rows = transaction.run(
                 "entities.list",
                 **filters,
                 exact=starts if prefix else [],
-                cursor_exact=behind.is_exact if behind else True,
-                cursor_key=behind.key if behind else "",
+                cursor_exact=is_exact,
+                cursor_key=key,
                 limit=limit + 1,
             )
             shown = rows[:limit]
             last = shown[-1] if len(rows) > limit else None
-            return EntityPage(
-                entities=tuple(_entity(row) for row in shown),
+            return Page(
+                items=tuple(_entity(row) for row in shown),
                 total=transaction.run("entities.count", **filters)[0]["total"],
-                next=EntityPlace(is_exact=last["is_exact"], key=last["key"]) if last else None,
+                next=(last["is_exact"], last["key"]) if last else None,
             )
 
         return self._connection.read(work)
@@ -184,26 +153,27 @@ class Entities:
             for key in keys
         ]
 
-    def changes(self, space: Space, *, limit: int, behind: ChangePlace | None = None) -> ChangePage:
-        """One page of the merges and splits of a space, newest first."""
-        place = behind or ChangePlace(created_at=_LAST, uid="")
+    def changes(
+        self, space: Space, *, limit: int, after: Cursor | None = None
+    ) -> Page[EntityChange]:
+        """One page of the merges and splits of a space, newest first.
 
-        def work(transaction: Transaction) -> ChangePage:
+        A cursor is the time of a change, in ISO form, and its uid.
+        """
+        created_at, uid = after or (_LAST.isoformat(), "")
+
+        def work(transaction: Transaction) -> Page[EntityChange]:
             rows = transaction.run(
                 "entities.changes",
                 space=space.key,
-                cursor_time=place.created_at,
-                cursor_uid=place.uid,
+                cursor_time=datetime.fromisoformat(str(created_at)),
+                cursor_uid=uid,
                 limit=limit + 1,
             )
             found = tuple(entity_change_from_node(row["c"]) for row in rows[:limit])
-            last = (
-                ChangePlace(created_at=found[-1].created_at, uid=found[-1].uid)
-                if len(rows) > limit
-                else None
-            )
+            last = (found[-1].created_at.isoformat(), found[-1].uid) if len(rows) > limit else None
             total = transaction.run("entities.count_changes", space=space.key)[0]["total"]
-            return ChangePage(changes=found, total=total, next=last)
+            return Page(items=found, total=total, next=last)
 
         return self._connection.read(work)
 

@@ -5,10 +5,19 @@ from datetime import UTC, datetime
 
 from graphmem.model.edge import Edge
 from graphmem.model.memory import Memory, Revision
+from graphmem.model.space import Space, space_from_key
 from graphmem.store.connection import Connection, Transaction
 from graphmem.store.mapping import edge_from_row, memory_from_node, memory_from_revision
 
 _BEHIND_NONE = 2**62
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LineageEdge:
+    """An edge of a lineage, and the space of its other end."""
+
+    edge: Edge
+    space: Space
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -18,7 +27,7 @@ class History:
     revisions: tuple[Revision, ...]
     total: int
     has_more: bool
-    lineage: tuple[Edge, ...]
+    lineage: tuple[LineageEdge, ...]
 
 
 class Histories:
@@ -27,14 +36,14 @@ class Histories:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def of(self, memory: Memory, *, limit: int, behind: int | None = None) -> History:
-        """The versions of a memory before its present one, or before the version ``behind``."""
+    def of(self, memory: Memory, *, limit: int, after: int | None = None) -> History:
+        """The versions of a memory before its present one, or before the version ``after``."""
 
         def work(transaction: Transaction) -> History:
             rows = transaction.run(
                 "history.revisions",
                 space_key=memory.key,
-                behind=behind or _BEHIND_NONE,
+                behind=after or _BEHIND_NONE,
                 limit=limit + 1,
             )
             lineage = transaction.run("history.lineage", space_key=memory.key)
@@ -48,7 +57,10 @@ class Histories:
                 ),
                 total=transaction.run("history.revision_count", space_key=memory.key)[0]["total"],
                 has_more=len(rows) > limit,
-                lineage=tuple(edge_from_row(row["edge"]) for row in lineage),
+                lineage=tuple(
+                    LineageEdge(edge=edge_from_row(row["edge"]), space=space_from_key(row["space"]))
+                    for row in lineage
+                ),
             )
 
         return self._connection.read(work)

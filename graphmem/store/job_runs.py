@@ -2,13 +2,15 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 
 from graphmem.model.job import JobState, Run, RunRecord, RunStatus
-from graphmem.store.connection import Connection
+from graphmem.model.page import Cursor, Page
+from graphmem.store.connection import Connection, Transaction
 from graphmem.store.mapping import job_state, run_record
 
 _FORGOTTEN_AT_ONCE = 10_000
+_LAST = datetime(9999, 12, 30, tzinfo=UTC)
 
 
 class JobRuns:
@@ -81,17 +83,35 @@ class JobRuns:
         self._connection.run("jobs.note_missed", uid=uid, job=job, holder=holder, now=now)
 
     def newest(
-        self, job: str, *, limit: int, prefixes: Sequence[str] | None = None
-    ) -> list[RunRecord]:
-        """The newest runs of a job: all of them, or those in single spaces whose keys begin in one of some ways."""
-        rows = self._connection.fetch(
-            "jobs.runs",
-            job=job,
-            limit=limit,
-            every=prefixes is None,
-            space_prefixes=list(prefixes or ()),
-        )
-        return [run_record(row["r"]) for row in rows]
+        self,
+        job: str,
+        *,
+        limit: int,
+        patterns: Sequence[str] | None = None,
+        after: Cursor | None = None,
+    ) -> Page[RunRecord]:
+        """One page of the runs of a job, newest first.
+
+        All of them, or those in single spaces whose keys match one of some expressions. A cursor
+        is the start of a run, in ISO form, and its uid.
+        """
+        started_at, uid = after or (_LAST.isoformat(), "")
+        filters = {"job": job, "every": patterns is None, "space_patterns": list(patterns or ())}
+
+        def work(transaction: Transaction) -> Page[RunRecord]:
+            rows = transaction.run(
+                "jobs.runs",
+                **filters,
+                cursor_time=datetime.fromisoformat(str(started_at)),
+                cursor_uid=uid,
+                limit=limit + 1,
+            )
+            shown = tuple(run_record(row["r"]) for row in rows[:limit])
+            last = (shown[-1].started_at.isoformat(), shown[-1].uid) if len(rows) > limit else None
+            total = transaction.run("jobs.count_runs", **filters)[0]["total"]
+            return Page(items=shown, total=total, next=last)
+
+        return self._connection.read(work)
 
     def states(self, *, now: datetime) -> list[JobState]:
         """What is known of each job, by name."""

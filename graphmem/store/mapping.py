@@ -114,6 +114,8 @@ def _memory(values: SimpleNamespace, entities: Iterable[Sequence[str]]) -> Memor
         embedded=bool(values.embedded),
         claims_content=values.claims_content is not False,
         version=values.version,
+        native=json.loads(values.native) if values.native else None,
+        kept_by=values.kept_by,
     )
 
 
@@ -138,9 +140,7 @@ def memory_properties(memory: Memory) -> Properties:
         "status_at": memory.status_at,
         "pinned": memory.pinned,
         "tags": list(memory.tags),
-        "metadata": json.dumps(memory.metadata, ensure_ascii=False, sort_keys=True)
-        if memory.metadata
-        else None,
+        "metadata": _json_text(memory.metadata) if memory.metadata else None,
         "source_type": source.type.value,
         "source_path": source.path,
         "source_key": source.key,
@@ -161,7 +161,13 @@ def memory_properties(memory: Memory) -> Properties:
         "embedded": memory.embedded,
         "claims_content": memory.claims_content,
         "version": memory.version,
+        "native": _json_text(memory.native) if memory.native is not None else None,
+        "kept_by": memory.kept_by,
     }
+
+
+def _json_text(value: Mapping[str, object]) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def edge_from_row(row: Sequence[Any]) -> Edge:

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from graphmem.model.memory import Memory, MemoryType, Status
+from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space
 from graphmem.store.connection import Connection, Transaction
 from graphmem.store.mapping import memory_from_node, memory_from_revision
@@ -13,14 +14,6 @@ from graphmem.store.mapping import memory_from_node, memory_from_revision
 _FIRST = datetime(1, 1, 2, tzinfo=UTC)
 _LAST = datetime(9999, 12, 30, tzinfo=UTC)
 _BEHIND_ALL = "\U0010ffff"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
-    """Where a page ended: the next one begins behind this memory."""
-
-    created_at: datetime
-    key: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -46,15 +39,6 @@ class MemoryFilter:
         return [Status.ACTIVE.value, *([Status.SUPERSEDED.value] if self.as_of else [])]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Page:
-    """One page of a list, how many there are on all, and where the next begins."""
-
-    memories: tuple[Memory, ...]
-    total: int
-    next: Place | None
-
-
 class Memories:
     """Reads memories."""
 
@@ -75,41 +59,54 @@ class Memories:
         rows = self._connection.fetch("memories.known_claims", space_keys=sorted(claims))
         return {row["claim"] for row in rows}
 
-    def page(self, wanted: MemoryFilter, *, limit: int, behind: Place | None) -> Page:
-        """One page, newest first; the order is total, so nothing is skipped or shown twice."""
-        filters = {
-            "spaces": sorted({space.key for space in wanted.spaces}),
-            "statuses": wanted.statuses,
-            "begins_by": wanted.as_of or _LAST,
-            "ends_after": wanted.as_of or _FIRST,
-            "types": [memory_type.value for memory_type in wanted.types],
-            "tags": list(wanted.tags),
-            "entity": wanted.entity or "",
-            "conversation_id": wanted.conversation_id or "",
-            "created_after": wanted.created_after or _FIRST,
-            "created_before": wanted.created_before or _LAST,
-        } | ({"known_at": wanted.known_at} if wanted.known_at else {})
-        ending = "_known_at" if wanted.known_at else ""
+    def page(
+        self, wanted: MemoryFilter, after: Cursor | None = None, *, limit: int
+    ) -> Page[Memory]:
+        """One page, newest first; the order is total, so nothing is skipped or shown twice.
 
-        def work(transaction: Transaction) -> Page:
+        A cursor is the time of creation, in ISO form, and the key.
+        """
+        filters = _parameters(wanted)
+        ending = "_known_at" if wanted.known_at else ""
+        created_at, key = after or (_LAST.isoformat(), _BEHIND_ALL)
+
+        def work(transaction: Transaction) -> Page[Memory]:
             rows = transaction.run(
                 f"memories.list{ending}",
                 **filters,
-                cursor_time=behind.created_at if behind else _LAST,
-                cursor_key=behind.key if behind else _BEHIND_ALL,
+                cursor_time=datetime.fromisoformat(str(created_at)),
+                cursor_key=key,
                 limit=limit + 1,
             )
-            found = [_memory(row) for row in rows]
-            shown = tuple(found[:limit])
-            more = (
-                Place(created_at=shown[-1].created_at, key=shown[-1].key)
-                if len(found) > limit
-                else None
+            shown = tuple(_memory(row) for row in rows[:limit])
+            return Page(
+                items=shown,
+                total=transaction.run(f"memories.count{ending}", **filters)[0]["total"],
+                next=_cursor(shown[-1]) if len(rows) > limit else None,
             )
-            total = transaction.run(f"memories.count{ending}", **filters)[0]["total"]
-            return Page(memories=shown, total=total, next=more)
 
         return self._connection.read(work)
+
+
+def _parameters(wanted: MemoryFilter) -> dict[str, Any]:
+    """What a list filters by, as its queries name it."""
+    parameters: dict[str, Any] = {
+        "spaces": sorted({space.key for space in wanted.spaces}),
+        "statuses": wanted.statuses,
+        "begins_by": wanted.as_of or _LAST,
+        "ends_after": wanted.as_of or _FIRST,
+        "types": [memory_type.value for memory_type in wanted.types],
+        "tags": list(wanted.tags),
+        "entity": wanted.entity or "",
+        "conversation_id": wanted.conversation_id or "",
+        "created_after": wanted.created_after or _FIRST,
+        "created_before": wanted.created_before or _LAST,
+    }
+    return parameters | ({"known_at": wanted.known_at} if wanted.known_at else {})
+
+
+def _cursor(memory: Memory) -> Cursor:
+    return (memory.created_at.isoformat(), memory.key)
 
 
 def _memory(row: Mapping[str, Any]) -> Memory:

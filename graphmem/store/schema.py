@@ -79,6 +79,7 @@ class MemoryNode(StructuredNode):
     claims_content = BooleanProperty()
     version = IntegerProperty()
     native = StringProperty()
+    kept_by = StringProperty()
     search_text = StringProperty()
     search_context = StringProperty()
     search_actor = StringProperty()
@@ -187,6 +188,7 @@ class SpaceNode(StructuredNode):
     fold_due = BooleanProperty()
     consolidated_at = UtcTimeProperty()
     check_due = BooleanProperty()
+    checked_at = UtcTimeProperty()
 
 
 class EntityChangeNode(StructuredNode):
@@ -363,6 +365,7 @@ class SchemaNode(StructuredNode):
     version = IntegerProperty(required=True)
     embedder = StringProperty()
     dimensions = IntegerProperty()
+    secret = StringProperty()
     slot = StringProperty()
     next_embedder = StringProperty()
     next_dimensions = IntegerProperty()

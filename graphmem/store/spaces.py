@@ -3,20 +3,25 @@
 import json
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from cachetools import TTLCache
 
 from graphmem.errors import MemoryDisabled, StoreUnavailable
+from graphmem.model.page import Cursor, Page
 from graphmem.model.policy import Policy
-from graphmem.model.policy_layers import Configuration, Layer, combined
-from graphmem.model.policy_overrides import override_problems, with_overrides
+from graphmem.model.policy.kinds import KIND_ALWAYS
+from graphmem.model.policy.layers import Configuration, Layer, combined, kind_layer
+from graphmem.model.policy.overrides import override_problems, with_overrides
 from graphmem.model.space import Space, SpaceKind, space_from_key
-from graphmem.store.connection import Connection
+from graphmem.store.connection import Connection, Transaction
 
 _CACHED_SECONDS = 10.0  # how long a change made by another process may take to be seen
 _POLICIES_MAX = 100_000
+_NOBODY = "-"
+_SHOWN = 100
+ORCHESTRATORS = f"/{SpaceKind.ORCHESTRATOR}:"  # a part of the keys of their spaces alone
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -33,18 +38,38 @@ class Spaces:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def page(self, prefixes: Sequence[str], *, limit: int, behind: str = "") -> list[SpaceCounts]:
-        """The spaces whose keys begin with one of some texts, by key."""
-        rows = self._connection.fetch(
-            "spaces.counts", space_prefixes=list(prefixes), cursor=behind, limit=limit
-        )
-        return [
-            SpaceCounts(
-                space=space_from_key(row["space"]),
-                by_type_and_status=[(kind, status, count) for kind, status, count in row["counts"]],
+    def page(
+        self, patterns: Sequence[str], *, limit: int, after: Cursor | None
+    ) -> Page[SpaceCounts]:
+        """One page of the spaces whose keys match one of some expressions, by key."""
+        (cursor,) = after or ("",)
+
+        def work(transaction: Transaction) -> Page[SpaceCounts]:
+            rows = transaction.run(
+                "spaces.counts", space_patterns=list(patterns), cursor=cursor, limit=limit + 1
             )
-            for row in rows
-        ]
+            shown = rows[:limit]
+            return Page(
+                items=tuple(_counts(row) for row in shown),
+                total=transaction.run("spaces.count", space_patterns=list(patterns))[0]["total"],
+                next=(shown[-1]["space"],) if len(rows) > limit else None,
+            )
+
+        return self._connection.read(work)
+
+    def orchestrators_with_personas(self) -> list[Space]:
+        """The spaces of personas of orchestrators, the first hundred; an older version made some."""
+        rows = self._connection.fetch(
+            "spaces.orchestrators_with_personas", limit=_SHOWN, space_part=ORCHESTRATORS
+        )
+        return [space_from_key(row["space"]) for row in rows]
+
+
+def _counts(row: Mapping[str, Any]) -> SpaceCounts:
+    return SpaceCounts(
+        space=space_from_key(row["space"]),
+        by_type_and_status=[(kind, status, count) for kind, status, count in row["counts"]],
+    )
 
 
 class SpacePolicies:
@@ -59,12 +84,29 @@ class SpacePolicies:
         self._base = with_overrides(base, self.configuration.policy)
         self._lock = threading.Lock()
         self._last: Mapping[str, Mapping[str, Any]] | None = None
+        self._made: dict[Space, Policy] = {}  # of what is known of spaces
+        self._made_of: Mapping[str, Mapping[str, Any]] | None = None
         self._cache: TTLCache[str, Mapping[str, Mapping[str, Any]]] = TTLCache(1, _CACHED_SECONDS)
 
     def of(self, space: Space) -> Policy:
         """The effective policy of a space; a persona's own lies over that of its owner."""
-        overrides = self.layer(space).values
-        return with_overrides(self._defaults, overrides) if overrides else self._base
+        known = self._known()
+        if known is not self._made_of:
+            self._made, self._made_of = {}, known
+        if space not in self._made:
+            overrides = self.layer(space).values
+            self._made[space] = with_overrides(self._defaults, overrides)
+        return self._made[space]
+
+    def of_kind(self, kind: SpaceKind) -> Policy:
+        """The effective policy of the spaces of a kind that have nothing of their own."""
+        return self.of(Space(tenant=_NOBODY, kind=kind, owner=_NOBODY))
+
+    def add_section(self, name: str, section: Any) -> None:  # noqa: ANN401 - a section of its own
+        """Add the section of a room, a dataclass as those of the house, to the policy."""
+        self._defaults = replace(self._defaults, rooms={**self._defaults.rooms, name: section})
+        self._base = with_overrides(self._defaults, self.configuration.policy)
+        self._made_of = None
 
     def layer(self, space: Space) -> Layer:
         """All that holds in a space beside the defaults, and where each value came from."""
@@ -75,7 +117,7 @@ class SpacePolicies:
             layers.append(
                 Layer(values=values, origins=dict.fromkeys(values, f"space: {owner.name}"))
             )
-        return combined(layers)
+        return combined([*layers, kind_layer(space, KIND_ALWAYS)])
 
     def check_enabled(self, space: Space) -> None:
         """Let a call about an orchestrator on only where its memory is switched on.
@@ -85,6 +127,11 @@ class SpacePolicies:
         """
         if space.kind is SpaceKind.ORCHESTRATOR and not self.of(space).memory.enabled:
             raise MemoryDisabled
+
+    @property
+    def defaults(self) -> Policy:
+        """The policy before anything of it is overridden, with the sections that there are."""
+        return self._defaults
 
     @property
     def base(self) -> Policy:
@@ -125,13 +172,12 @@ class SpacePolicies:
                 self._last
             )  # better than to wait again; the call itself will fail if the database stays away
         else:
-            known = {row["space"]: _sound(json.loads(row["policy"])) for row in rows}
+            known = {row["space"]: self._sound(json.loads(row["policy"])) for row in rows}
         with self._lock:
             self._cache["all"] = self._last = known
         return known
 
-
-def _sound(overrides: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what this version no longer knows."""
-    problems = override_problems(overrides)
-    return {path: value for path, value in overrides.items() if path not in problems}
+    def _sound(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
+        """Overrides without what this version no longer knows."""
+        problems = override_problems(overrides, self._defaults)
+        return {path: value for path, value in overrides.items() if path not in problems}

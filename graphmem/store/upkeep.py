@@ -1,11 +1,12 @@
 """Upkeep: what the jobs read of many spaces, in pages, and what they note about each."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
 from graphmem.model.entity import EntityRef
 from graphmem.model.entity_change import EntityState
+from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space
 from graphmem.model.tending import (
     EntitySummary,
@@ -52,6 +53,7 @@ class Upkeep:
                     writes=row["writes"],
                     memories=row["memories"],
                     check_due=row["check_due"],
+                    unchecked=row["unchecked"],
                 )
                 for row in rows
             ]
@@ -125,9 +127,9 @@ class Upkeep:
         """Note that a space was consolidated; contradictions are to be looked for in it now."""
         self._connection.run("upkeep.mark_consolidated", space=space, now=now)
 
-    def mark_checked(self, space: str) -> None:
+    def mark_checked(self, space: str, *, now: datetime) -> None:
         """Note that contradictions were looked for in a space."""
-        self._connection.run("upkeep.mark_checked", space=space)
+        self._connection.run("upkeep.mark_checked", space=space, now=now)
 
     def near(self, space: str, *, newest: int, neighbours: int, now: datetime) -> list[NearPair]:
         """The newest memories of a space, each with those that are nearest by vector, the most alike first."""
@@ -243,17 +245,28 @@ class Upkeep:
             for row in rows
         ]
 
-    def topics(self, space: str, *, limit: int) -> list[TopicRow]:
-        """The topics of a space, best first."""
-        return [
-            TopicRow(
-                topic=row["topic"],
-                score=row["score"],
-                memories=row["memories"],
-                uids=tuple(row["uids"]),
+    def topics(self, space: str, *, limit: int, after: Cursor | None = None) -> Page[TopicRow]:
+        """One page of the topics of a space, best first."""
+        rank, key = after or (0, "")
+
+        def work(transaction: Transaction) -> Page[TopicRow]:
+            rows = transaction.run(
+                "upkeep.topics", space=space, cursor_rank=rank, cursor_key=key, limit=limit + 1
             )
-            for row in self._connection.fetch("upkeep.topics", space=space, limit=limit)
-        ]
+            shown = rows[:limit]
+            return Page(
+                items=tuple(_topic(row) for row in shown),
+                total=transaction.run("upkeep.count_topics", space=space)[0]["total"],
+                next=(shown[-1]["rank"], shown[-1]["key"]) if len(rows) > limit else None,
+            )
+
+        return self._connection.read(work)
+
+
+def _topic(row: Mapping[str, Any]) -> TopicRow:
+    return TopicRow(
+        topic=row["topic"], score=row["score"], memories=row["memories"], uids=tuple(row["uids"])
+    )
 
 
 def save_summary(

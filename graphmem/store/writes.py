@@ -99,7 +99,7 @@ def apply_decision(
     counted = [
         _counted_row(memory) for memory in decision.changed if memory.key in decision.counted
     ]
-    edges = [_edge_row(memory, edge) for memory, edge in decision.edges]
+    edges = [_edge_row(ends, edge) for (ends, _), edge in decision.edges.items()]
     _run(transaction, "writes.release_claims", "space_keys", sorted(decision.released))
     _create(transaction, decision, enrichment)
     _run(
@@ -313,14 +313,10 @@ def _claims_of_others(decision: Decision) -> list[Row]:
     ]
 
 
-def _edge_row(memory: Memory, edge: Edge) -> Row:
-    to_key = f"{memory.space.key}|{edge.to_uid}"
-    return {
-        "from_key": memory.key,
-        "to_key": to_key,
-        "type": edge.type.value,
+def _edge_row(ends: EdgeEnds, edge: Edge) -> Row:
+    return _edge_ends(ends) | {
         "uid": edge.uid,
-        "oldest": edge.uid == edge_uid(memory.key, edge.type, to_key),
+        "oldest": edge.uid == edge_uid(*ends),
         "weight": edge.weight,
         "reason": edge.reason,
         "link_type": edge.link_type,

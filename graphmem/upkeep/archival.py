@@ -20,6 +20,7 @@ def has_decayed(memory: Memory, policy: CommitmentPolicy, now: datetime) -> bool
     return (
         memory.type is MemoryType.TODO
         and memory.status is Status.ACTIVE
+        and memory.kept_by is None
         and not memory.pinned
         and now - memory.updated_at > timedelta(days=policy.days)
         and (not policy.fulfilled_only or bool(FULFILLED_TAGS & set(memory.tags)))
@@ -32,6 +33,7 @@ def is_archivable(
     """Whether all conditions of the seed hold: old, unimportant, hardly recalled, of no protected kind."""
     return (
         memory.status is Status.ACTIVE
+        and memory.kept_by is None
         and not memory.pinned
         and not is_correction
         and CORRECTION_TAG not in memory.tags
@@ -66,6 +68,7 @@ DECAY = Rule(
     query="upkeep.decayed",
     parameters=lambda policy, now: {"before": now - timedelta(days=policy.commitments.days)},
     decide=decide_decay,
+    is_on=lambda policy: policy.commitments.enabled,
 )
 ARCHIVAL = Rule(
     query="upkeep.archivable",

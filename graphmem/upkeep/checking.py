@@ -10,9 +10,11 @@ from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.job_step import JobStep
 from graphmem.model.job import Run
 from graphmem.model.memory import Memory
-from graphmem.model.policy import ConsolidatePolicy, ContradictionPolicy
+from graphmem.model.policy import ConsolidatePolicy, ContradictionPolicy, UpkeepPolicy
+from graphmem.model.policy.kinds import is_left_alone
 from graphmem.model.space import space_from_key
 from graphmem.model.state import Selection
+from graphmem.model.tending import TendedSpace
 from graphmem.ports import Clock
 from graphmem.store.memories import Memories
 from graphmem.store.spaces import SpacePolicies
@@ -27,6 +29,15 @@ from graphmem.upkeep.questions import Asker
 from graphmem.upkeep.sweep import BATCH
 
 _ASKED_PAIRS = 40  # that a model is asked about in one space
+
+
+def is_check_due(tended: TendedSpace, policy: UpkeepPolicy) -> bool:
+    """Whether contradictions are looked for: after a space was consolidated.
+
+    Where it never is, after something was written.
+    """
+    is_new = tended.unchecked > 0 and not policy.consolidate.enabled
+    return policy.contradictions.enabled and (tended.check_due or is_new)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,14 +56,15 @@ class ContradictionCheck:
         now = self.clock.now()
         for page in self.upkeep.spaces(run.space):
             for tended in page:
-                policy = self.policies.of(space_from_key(tended.space)).upkeep
-                if not run.by_hand and not (tended.check_due and policy.contradictions.enabled):
+                space = space_from_key(tended.space)
+                policy = self.policies.of(space).upkeep
+                if is_left_alone(space) or not (run.by_hand or is_check_due(tended, policy)):
                     continue
                 if run.must_stop():
                     return
                 self._check(tended.space, policy.contradictions, policy.consolidate, run, now)
                 if not run.dry_run:
-                    self.upkeep.mark_checked(tended.space)
+                    self.upkeep.mark_checked(tended.space, now=now)
 
     def _check(
         self,

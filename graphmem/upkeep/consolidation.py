@@ -17,6 +17,7 @@ from graphmem.model.caller import Caller, Role
 from graphmem.model.job import Run
 from graphmem.model.memory import Memory
 from graphmem.model.policy import ConsolidatePolicy
+from graphmem.model.policy.kinds import is_left_alone
 from graphmem.model.space import Space, space_from_key
 from graphmem.model.state import Selection
 from graphmem.model.tending import NearPair, Summarisable, TendedSpace
@@ -68,14 +69,14 @@ class Consolidation:
         now = self.clock.now()
         for page in self.upkeep.spaces(run.space):
             for tended in page:
-                policy = self.policies.of(space_from_key(tended.space)).upkeep.consolidate
-                if not run.by_hand and not (
-                    policy.enabled and is_consolidation_due(tended, policy, now)
-                ):
+                space = space_from_key(tended.space)
+                policy = self.policies.of(space).upkeep.consolidate
+                is_due = policy.enabled and is_consolidation_due(tended, policy, now)
+                if is_left_alone(space) or not (run.by_hand or is_due):
                     continue
                 if run.must_stop():
                     return
-                self._consolidate(space_from_key(tended.space), tended, policy, run, now)
+                self._consolidate(space, tended, policy, run, now)
                 if not run.dry_run:
                     self.upkeep.mark_consolidated(tended.space, now=now)
 

@@ -131,11 +131,7 @@ def decide_disagreements(
         newer, older = draft.memories.get(pair.newer), draft.memories.get(pair.older)
         if newer is None or older is None or pair.versions != _versions(state, pair):
             continue
-        if (
-            newer.status is not Status.ACTIVE
-            or older.status is not Status.ACTIVE
-            or _has(state, EdgeType.UPDATES, pair)
-        ):
+        if not (_is_open(newer) and _is_open(older)) or _has(state, EdgeType.UPDATES, pair):
             continue
         if not _has(state, EdgeType.CONTRADICTS, pair):
             draft.draw(newer, EdgeType.CONTRADICTS, older, weight=pair.weight, reason=pair.reason)
@@ -152,6 +148,11 @@ def decide_disagreements(
         if policy.resolve:
             events += _resolve(draft, newer, older)
     return draft.decision(events=events)
+
+
+def _is_open(memory: Memory) -> bool:
+    """Whether the job may say of a memory that another contradicts it."""
+    return memory.status is Status.ACTIVE and memory.kept_by is None
 
 
 def _versions(state: GraphState, pair: Disagreement) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from graphmem.gateway.job_step import JobStep
 from graphmem.model.event import Effect
 from graphmem.model.job import Run
 from graphmem.model.policy import CuratePolicy
+from graphmem.model.policy.kinds import is_left_alone
 from graphmem.model.space import space_from_key
 from graphmem.model.state import Selection
 from graphmem.model.tending import TendedSpace
@@ -57,7 +58,7 @@ class Curator:
         """Put repeats away in the spaces that are due; these are due for folding then."""
         now = self._clock.now()
         for page in self._upkeep.spaces(run.space):
-            due = [each.space for each in page if run.by_hand or self._is_due(each, now)]
+            due = [each.space for each in page if self._is_curated(each, run, now)]
             if not self._dedupe_spaces(due, run, now):
                 return
             if due and not run.dry_run:
@@ -67,11 +68,7 @@ class Curator:
         """Fold the facts of entities in the spaces whose repeats were put away since the last time."""
         now = self._clock.now()
         for page in self._upkeep.spaces(run.space):
-            due = [
-                each.space
-                for each in page
-                if run.by_hand or (each.fold_due and self._policy(each.space).enabled)
-            ]
+            due = [each.space for each in page if self._is_folded(each, run)]
             for space in due:
                 if run.must_stop():
                     return
@@ -82,9 +79,19 @@ class Curator:
     def _policy(self, space: str) -> CuratePolicy:
         return self._policies.of(space_from_key(space)).upkeep.curate
 
-    def _is_due(self, each: TendedSpace, now: datetime) -> bool:
+    def _is_curated(self, each: TendedSpace, run: Run, now: datetime) -> bool:
+        """Whether repeats are looked for in a space."""
+        if is_left_alone(space_from_key(each.space)):
+            return False
         policy = self._policy(each.space)
-        return policy.enabled and is_curation_due(each.curated_at, each.new_memories, policy, now)
+        is_due = is_curation_due(each.curated_at, each.new_memories, policy, now)
+        return run.by_hand or (policy.enabled and is_due)
+
+    def _is_folded(self, each: TendedSpace, run: Run) -> bool:
+        """Whether facts are folded in a space."""
+        if is_left_alone(space_from_key(each.space)):
+            return False
+        return run.by_hand or (each.fold_due and self._policy(each.space).enabled)
 
     def _dedupe_spaces(self, spaces: Sequence[str], run: Run, now: datetime) -> bool:
         """Whether all repeats of the spaces were seen to before the run had to stop."""

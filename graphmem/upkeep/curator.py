@@ -62,6 +62,7 @@ def may_repeat(memory: Memory) -> bool:
     """
     return (
         memory.status is Status.ACTIVE
+        and memory.kept_by is None
         and not memory.pinned
         and memory.type is not MemoryType.TODO
         and not memory.context_built

@@ -33,9 +33,14 @@ def decide_expiry(state: GraphState, _: UpkeepPolicy, now: datetime) -> Decision
     expired = [
         memory
         for _, memory in sorted(state.memories.items())
-        if memory.status is Status.ACTIVE and memory.has_expired(now) and not memory.pinned
+        if _may_expire(memory) and memory.has_expired(now)
     ]
     return archived(state, expired, Reason.TTL, now=now)
+
+
+def _may_expire(memory: Memory) -> bool:
+    """Whether the job may put a memory away: no pin holds it, and no room keeps it."""
+    return memory.status is Status.ACTIVE and not memory.pinned and memory.kept_by is None
 
 
 EXPIRY = Rule(

@@ -83,6 +83,7 @@ def may_be_gathered(memory: Memory) -> bool:
     """Whether another memory can say all that one says: it has no end and no key of its own, and is not pinned."""
     return (
         memory.status is Status.ACTIVE
+        and memory.kept_by is None
         and not memory.pinned
         and memory.expires_at is None
         and memory.valid_until is None

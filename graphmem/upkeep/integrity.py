@@ -45,7 +45,8 @@ def findings(inspected: Inspected, unclaimed: frozenset[str], now: datetime) -> 
     found = set()
     if memory.is_current(now) and unclaimed & set(own_claims(memory)):
         found.add(Finding.WITHOUT_CLAIM)
-    if memory.status is Status.SUPERSEDED and not inspected.has_successor:
+    is_succeeded = memory.status is Status.SUPERSEDED and memory.kept_by is None
+    if is_succeeded and not inspected.has_successor:
         found.add(Finding.WITHOUT_SUCCESSOR)
     if inspected.has_stale_copies or set(inspected.tokens.split()) != set(
         memory_tokens(memory).split()

@@ -3,6 +3,7 @@
 Each batch is decided and applied in one transaction.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +13,8 @@ from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.job_step import JobStep
 from graphmem.model.job import Run
 from graphmem.model.policy import UpkeepPolicy
-from graphmem.model.space import space_from_key
+from graphmem.model.policy.kinds import KIND_ALWAYS, is_left_alone
+from graphmem.model.space import SpaceKind, space_from_key
 from graphmem.model.state import Decision, GraphState, Selection
 from graphmem.ports import Clock
 from graphmem.store.connection import Connection
@@ -37,14 +39,18 @@ class Rule:
     with_corrections: bool = False  # whether it asks which memories correct another one
 
 
+_LEFT_ALONE = frozenset(KIND_ALWAYS)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Part:
-    """Spaces that one policy holds in: a space of its own, or all other than some.
+    """Spaces that one policy holds in: a space of its own, or those of some kinds but some.
 
     ``space`` is a key or empty.
     """
 
     policy: UpkeepPolicy
+    kinds: Sequence[SpaceKind]
     space: str = ""
     other_than: Sequence[str] = ()
 
@@ -79,15 +85,25 @@ class Sweep:
                 self._run_part(rule, part, run, now)
 
     def _parts(self, only: str) -> Iterator[Part]:
-        """The spaces of a run, by the policy that holds in them."""
+        """The spaces of a run, by the policy that holds in them; those left alone have no part."""
         if only:
-            yield Part(policy=self._policies.of(space_from_key(only)).upkeep, space=only)
+            yield from self._part_of(only)
             return
         own = self._policies.spaces_with_overrides()
-        yield Part(policy=self._policies.base.upkeep, other_than=own)
+        by_policy: dict[UpkeepPolicy, list[SpaceKind]] = defaultdict(list)
+        for kind in SpaceKind:
+            if kind not in _LEFT_ALONE:
+                by_policy[self._policies.of_kind(kind).upkeep].append(kind)
+        for policy, kinds in by_policy.items():
+            yield Part(policy=policy, kinds=kinds, other_than=own)
         below = {persona for space in own for persona in self._upkeep.personas(space)}
-        for space in sorted({*own, *below}):
-            yield Part(policy=self._policies.of(space_from_key(space)).upkeep, space=space)
+        for key in sorted({*own, *below}):
+            yield from self._part_of(key)
+
+    def _part_of(self, key: str) -> Iterator[Part]:
+        space = space_from_key(key)
+        if not is_left_alone(space):
+            yield Part(policy=self._policies.of(space).upkeep, kinds=[space.kind], space=key)
 
     def _run_part(self, rule: Rule, part: Part, run: Run, now: datetime) -> None:
         after = ""
@@ -96,6 +112,7 @@ class Sweep:
                 rule.query,
                 **rule.parameters(part.policy, now),
                 space=part.space,
+                kinds=[kind.value for kind in part.kinds],
                 other_than=list(part.other_than),
                 after=after,
                 limit=BATCH,

@@ -160,6 +160,7 @@ def _is_allowed(verdict: Verdict, state: GraphState, versions: Mapping[str, int]
 def _is_free(memory: Memory, versions: Mapping[str, int]) -> bool:
     return (
         memory.status is Status.ACTIVE
+        and memory.kept_by is None
         and not memory.pinned
         and memory.version == versions.get(memory.key)
     )

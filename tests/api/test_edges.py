@@ -1,8 +1,14 @@
 """Edges over HTTP, and what is around a memory."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import pytest
 
+from graphmem.errors import Conflict
+from graphmem.gateway.edges import DrawEdge, EdgeRequest
 from graphmem.model.caller import Role
+from graphmem.model.edge import EdgeType
+from graphmem.model.space import parse_space
 
 
 @pytest.fixture
@@ -33,16 +39,66 @@ def test_an_edge_is_drawn_and_listed(four):
     assert ([edge], 1, None) == (listed["items"], listed["total"], listed["next_cursor"])
 
 
-def test_a_second_write_revises_and_keeps_the_uid(four):
+@pytest.mark.parametrize("uid", ["mine", None])
+def test_a_second_write_of_that_uid_or_of_none_revises_and_keeps_the_uid(four, uid):
     first = draw(four, "a", "b", uid="mine", weight=0.4).get_json()["edge"]
     four.house.clock.advance(days=1)
 
-    answer = draw(four, "a", "b", uid="other", weight=0.9)
+    answer = draw(four, "a", "b", weight=0.9, **({"uid": uid} if uid else {}))
 
     edge = answer.get_json()["edge"]
     assert (200, "revised") == (answer.status_code, answer.get_json()["outcome"])
     assert ("mine", 0.9, first["created_at"]) == (edge["uid"], edge["weight"], edge["created_at"])
     assert 1 == four.get("/v1/edges?space=user:ada").get_json()["total"]
+
+
+def test_edges_of_different_uids_stand_side_by_side_and_each_is_removed_alone(four):
+    for uid in ("one", "two"):
+        assert 201 == draw(four, "a", "b", uid=uid).status_code
+
+    removed = four.client.delete("/v1/edges/one", headers={"X-API-Key": four.key})
+
+    assert 204 == removed.status_code
+    left = four.get("/v1/edges?space=user:ada").get_json()["items"]
+    assert ["two"] == [edge["uid"] for edge in left]
+
+
+def test_without_a_uid_the_oldest_of_parallel_edges_is_revised(four):
+    for uid in ("z-first", "a-second"):
+        draw(four, "a", "b", uid=uid, weight=0.1)
+        four.house.clock.advance(days=1)
+
+    edge = draw(four, "a", "b", weight=0.9).get_json()["edge"]
+
+    weights = {each["uid"]: each["weight"] for each in edges_of(four)}
+    assert ("z-first", {"z-first": 0.9, "a-second": 0.1}) == (edge["uid"], weights)
+
+
+def test_twenty_clients_that_draw_one_uid_at_different_places_leave_one_edge(four):
+    def at(number):
+        start, end = ("a", "b") if number % 2 else ("c", "d")
+        request = EdgeRequest(
+            space=parse_space("user:ada", tenant=four.house.caller.tenant),
+            from_uid=start,
+            to_uid=end,
+            type=EdgeType.RELATED_TO,
+            uid="one",
+        )
+        try:
+            operation = DrawEdge(request=request)
+            return four.house.graphmem.gateway.execute(operation, four.house.caller).answer.edge
+        except Conflict:
+            return None
+
+    with ThreadPoolExecutor(8) as pool:
+        drawn = list(pool.map(at, range(20)))
+
+    assert 10 == len([edge for edge in drawn if edge])
+    assert 1 == len(edges_of(four))
+
+
+def edges_of(four):
+    return four.get("/v1/edges?space=user:ada").get_json()["items"]
 
 
 @pytest.mark.parametrize("name", ["RelatedTo", "relatedTo", "RELATED_TO"])

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from graphmem.store.migration_steps import CORE_STEPS
 from graphmem.store.migrations import core_migrations
 
 ROOT = Path(__file__).parents[2]
@@ -71,7 +72,7 @@ def test_the_command_line_works_beside_the_running_service(service):
         ]
     )
     assert (
-        core_migrations().newest
+        core_migrations(CORE_STEPS).newest
         == json.loads(run("schema", "status", "-o", "json").stdout)[0]["version"]
     )
     assert 2 == run("add", "nonsense", "x").returncode

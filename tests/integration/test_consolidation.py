@@ -146,7 +146,7 @@ def test_topics_stand_in_the_graph_and_former_ones_go(house):
     tell(house, "Rome is old.", "Rome is big.")
     run(house)
     assert {"chess", "rome"} == {
-        row.topic for row in house.graphmem.of(Upkeep).topics(key(house), limit=9)
+        row.topic for row in house.graphmem.of(Upkeep).topics(key(house), limit=9).items
     }
 
 

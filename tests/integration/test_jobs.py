@@ -100,7 +100,7 @@ def test_a_run_is_recorded_with_its_counts(house):
     report = house.graphmem.runner.run("expire", space_key=space_key(house))
 
     newest = next(
-        run for run in house.graphmem.runs.newest("expire", limit=20) if run.uid == report.uid
+        run for run in house.graphmem.runs.newest("expire", limit=20).items if run.uid == report.uid
     )
     assert report == newest
     assert (RunStatus.SUCCEEDED, {"spaces": 0}, None) == (
@@ -218,7 +218,7 @@ def test_a_long_run_keeps_its_lease_and_shows_how_far_it_is(house):
     try:
         with pytest.raises(Conflict):
             a_runner(house, work, name="long", lease_seconds=0.4, clock=clock).run("long")
-        assert {"done": 7} == house.graphmem.runs.newest("long", limit=1)[0].counts
+        assert {"done": 7} == house.graphmem.runs.newest("long", limit=1).items[0].counts
     finally:
         leave.set()
         thread.join()
@@ -237,7 +237,9 @@ def test_the_lease_of_a_process_that_died_is_taken_over_and_its_run_marked(house
     clock.advance(seconds=61)
 
     assert RunStatus.SUCCEEDED == runner.run("orphan").status
-    statuses = {run.uid: run.status for run in house.graphmem.runs.newest("orphan", limit=200)}
+    statuses = {
+        run.uid: run.status for run in house.graphmem.runs.newest("orphan", limit=200).items
+    }
     assert RunStatus.ABANDONED == statuses[f"run-{house.caller.tenant}"]
 
 
@@ -296,7 +298,7 @@ def test_a_run_in_one_space_does_not_keep_the_job_from_the_others(house):
     finally:
         leave.set()
         thread.join()
-    assert RunStatus.SUCCEEDED == house.graphmem.runs.newest("apart", limit=2)[0].status
+    assert RunStatus.SUCCEEDED == house.graphmem.runs.newest("apart", limit=2).items[0].status
 
 
 def test_a_job_that_works_on_all_spaces_takes_none(house):
@@ -357,7 +359,7 @@ def test_a_missed_run_is_recorded_and_leaves_the_one_that_is_on_alone(house):
     runner.run("missing")
 
     assert {RunStatus.MISSED, RunStatus.SUCCEEDED} == {
-        run.status for run in house.graphmem.runs.newest("missing", limit=2)
+        run.status for run in house.graphmem.runs.newest("missing", limit=2).items
     }
 
 

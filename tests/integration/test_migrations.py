@@ -7,6 +7,7 @@ from graphmem.adapters.clock import SystemClock
 from graphmem.adapters.embedders import HashEmbedder
 from graphmem.errors import Conflict, SchemaMismatch
 from graphmem.store.leases import release_lease, take_lease, waited_lease
+from graphmem.store.migration_steps import CORE_STEPS
 from graphmem.store.migrations import (
     SchemaState,
     apply_migrations,
@@ -16,8 +17,8 @@ from graphmem.store.migrations import (
 )
 from graphmem.store.schema import ChunkNode, ClaimKeyNode, EntityNode, MemoryNode, RevisionNode
 
-NEWEST = core_migrations().newest
-SETS = [core_migrations()]
+NEWEST = core_migrations(CORE_STEPS).newest
+SETS = [core_migrations(CORE_STEPS)]
 
 
 def test_applying_again_and_from_several_processes_at_once_changes_nothing(connection):

@@ -18,6 +18,8 @@ _SPACE = {
     "space_rows",
     "space_prefix",
     "space_prefixes",
+    "space_patterns",
+    "space_part",
     "claims",
     "conversations",
 }

@@ -8,6 +8,7 @@ from builders import a_request
 from graphmem.gateway.edges import DrawEdge, EdgeRequest
 from graphmem.model.edge import EdgeType
 from graphmem.model.entity import EntityRef
+from graphmem.model.page import every_item
 from graphmem.model.space import Space, SpaceKind
 from graphmem.model.writing import Outcome
 from graphmem.store.memories import MemoryFilter
@@ -83,14 +84,10 @@ def test_a_list_that_is_paged_while_others_write_skips_none_and_shows_none_twice
 
     writer = threading.Thread(target=insert)
     writer.start()
-    seen, behind = [], None
     space = Space(tenant=house.caller.tenant, kind=SpaceKind.USER, owner="ada")
-    while True:
-        page = house.graphmem.memories.page(MemoryFilter(spaces=[space]), limit=50, behind=behind)
-        seen += [memory.uid for memory in page.memories if memory.uid.startswith("m")]
-        behind = page.next
-        if behind is None:
-            break
+    wanted = MemoryFilter(spaces=[space])
+    memories = every_item(lambda after: house.graphmem.memories.page(wanted, limit=50, after=after))
+    seen = [memory.uid for memory in memories if memory.uid.startswith("m")]
     stop.set()
     writer.join()
 

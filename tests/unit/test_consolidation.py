@@ -151,7 +151,7 @@ def test_merging_supersedes_with_lineage_and_keeps_the_best_of_both():
         kept.entities,
     )
     assert [(EdgeType.UPDATES, "m-1", "merge")] == [
-        (edge.type, edge.to_uid, edge.reason) for _, edge in decision.edges
+        (edge.type, edge.to_uid, edge.reason) for edge in decision.edges.values()
     ]
     assert [("m-1", "merged", "merge", "rules"), ("m-2", "reinforced", "merge", "rules")] == [
         tuple(event.shown[name] for name in ("uid", "outcome", "reason", "by"))

@@ -138,7 +138,7 @@ def test_both_stay_active_and_the_edge_says_why():
 
     assert () == decision.changed
     assert [("new", "CONTRADICTS", "old", "why")] == [
-        (edge.from_uid, edge.type, edge.to_uid, edge.reason) for _, edge in decision.edges
+        (edge.from_uid, edge.type, edge.to_uid, edge.reason) for edge in decision.edges.values()
     ]
 
 
@@ -161,7 +161,7 @@ def test_a_pair_that_changed_meanwhile_is_left_alone(change):
 def superseded(old, new):
     decision = decided(old, new, ContradictionPolicy(resolve=True))
     assert {("CONTRADICTS", "why"), ("UPDATES", "conflict")} >= {
-        (e.type, e.reason) for _, e in decision.edges
+        (e.type, e.reason) for e in decision.edges.values()
     }
     return [(memory.uid, memory.status_reason) for memory in decision.changed]
 
@@ -188,7 +188,7 @@ def test_a_known_contradiction_is_resolved_once_the_policy_says_so():
         edges=[(new.key, EdgeType.CONTRADICTS, old.key)],
     )
 
-    assert [EdgeType.UPDATES] == [edge.type for _, edge in decision.edges]
+    assert [EdgeType.UPDATES] == [edge.type for edge in decision.edges.values()]
 
 
 @pytest.mark.parametrize(("confidence", "expected"), [(0.89, 0), (0.9, 1), (1.0, 1), (1.1, 0)])

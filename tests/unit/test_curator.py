@@ -240,7 +240,7 @@ def test_folding_makes_one_memory_archives_its_members_and_draws_the_lineage():
         (m.status, m.status_reason) for m in decision.changed
     ]
     assert [(LineageType.FOLDED_FROM, uid) for uid in ("m-0", "m-1", "m-2")] == [
-        (edge.type, edge.to_uid) for _, edge in decision.edges
+        (edge.type, edge.to_uid) for edge in decision.edges.values()
     ]
 
 

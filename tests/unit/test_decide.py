@@ -178,7 +178,7 @@ def test_superseding_ends_the_old_one_and_draws_updates():
         (m.status, m.status_reason) for m in decision.changed
     ]
     assert [("new-0", EdgeType.UPDATES, "old")] == [
-        (e.from_uid, e.type, e.to_uid) for _, e in decision.edges
+        (e.from_uid, e.type, e.to_uid) for e in decision.edges.values()
     ]
     assert frozenset({known.key}) == decision.released
 
@@ -194,7 +194,7 @@ def test_contradiction_leaves_both_active():
 
     assert [Outcome.CREATED] == outcomes(decision)
     assert () == decision.changed
-    assert [EdgeType.CONTRADICTS] == [edge.type for _, edge in decision.edges]
+    assert [EdgeType.CONTRADICTS] == [edge.type for edge in decision.edges.values()]
 
 
 def test_a_missing_reference_fails_the_item_and_not_the_others():
@@ -313,7 +313,7 @@ def test_an_unchanged_memory_still_gets_the_edges_that_are_asked_for():
     decision = decided(state_of(a, x), an_item("X.", uid="x", contradicts=("a",)))
 
     assert [Outcome.UNCHANGED] == outcomes(decision)
-    assert [EdgeType.CONTRADICTS] == [edge.type for _, edge in decision.edges]
+    assert [EdgeType.CONTRADICTS] == [edge.type for edge in decision.edges.values()]
 
 
 def test_naming_a_known_entity_again_changes_nothing():

@@ -11,7 +11,7 @@ from graphmem.errors import GraphmemError
 from graphmem.intake.manifests import RejectionCode
 from graphmem.model.orchestrator_config import KEYS
 from graphmem.model.policy import Policy
-from graphmem.model.policy_overrides import policy_values
+from graphmem.model.policy.overrides import policy_values
 from graphmem.settings import SHORT_NAMES, Settings
 
 DOCS = Path(__file__).parents[2] / "docs"

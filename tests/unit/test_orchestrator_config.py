@@ -5,8 +5,8 @@ import pytest
 from graphmem.errors import SettingsError
 from graphmem.model.orchestrator_config import KEYS, config_problems, config_values
 from graphmem.model.policy import Policy
-from graphmem.model.policy_layers import Configuration, combined
-from graphmem.model.policy_overrides import with_overrides
+from graphmem.model.policy.layers import Configuration, combined
+from graphmem.model.policy.overrides import with_overrides
 from graphmem.model.space import Space, SpaceKind
 from graphmem.settings import load_settings
 

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.model.policy import Policy
-from graphmem.model.policy_overrides import override_problems, policy_values, with_overrides
+from graphmem.model.policy.overrides import override_problems, policy_values, with_overrides
 
 
 def test_an_override_changes_one_value_and_nothing_else():

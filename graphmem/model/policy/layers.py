@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphmem.model.orchestrator_config import policy_overrides
+from graphmem.model.policy.kinds import KIND_DEFAULTS
 from graphmem.model.space import FIRST_TENANT, Space, SpaceKind
 
 DEFAULT = "default"
@@ -33,16 +34,20 @@ class Configuration:
     write_section: frozenset[str] = frozenset()  # paths that the section of their own set
 
     def layers_of(self, space: Space) -> tuple[Layer, ...]:
-        """What is configured for a space, weakest first."""
-        general = Layer(
-            values=self.policy,
-            origins={path: self._origin(self._setting_of(path)) for path in self.policy},
-        )
+        """What is configured for a space, weakest first.
+
+        What is set for all spaces lies under what the kind of the space says (``kinds``).
+        """
+        origins = {path: self._origin(self._setting_of(path)) for path in self.policy}
+        general = Layer(values=self.policy, origins=origins)
+        kind = kind_layer(space, KIND_DEFAULTS)
         if space.kind is not SpaceKind.ORCHESTRATOR:
-            return (general,)
-        name = space.owner if space.tenant == FIRST_TENANT else f"{space.tenant}/{space.owner}"
+            return (general, kind)
+        is_first = space.tenant == FIRST_TENANT
+        name = space.owner if is_first else f"{space.tenant}/{space.owner}"
         return (
             general,
+            kind,
             self._memory_layer(self.memory, "memory"),
             self._memory_layer(self.orchestrators.get(name, {}), f"orchestrators.{name}.memory"),
         )
@@ -62,6 +67,12 @@ class Configuration:
     def _origin(self, setting: str) -> str:
         variable = self.places.get(setting)
         return f"environment: {variable}" if variable else f"file: {setting}"
+
+
+def kind_layer(space: Space, values: Mapping[SpaceKind, Mapping[str, Any]]) -> Layer:
+    """What the kind of a space says."""
+    own = values.get(space.kind, {})
+    return Layer(values=own, origins=dict.fromkeys(own, f"kind: {space.kind}"))
 
 
 def combined(layers: Iterable[Layer]) -> Layer:

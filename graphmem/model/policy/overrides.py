@@ -1,0 +1,82 @@
+"""Policy overrides: single values of the policy, by path, set for all spaces or for one."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import Field, fields, is_dataclass, replace
+from typing import Any
+
+from graphmem.model.policy import Policy
+from graphmem.model.policy.rules import Rule, rule_of
+
+
+def policy_values(policy: Policy) -> dict[str, Any]:
+    """All values of a policy that may be overridden, by their path."""
+    return {path: value for path, value, _ in _changeable(policy)}
+
+
+def value_at(policy: Policy, path: str) -> object:
+    """The value at a path of a policy, such as recall.rrf.k."""
+    part: object = policy
+    for name in path.split("."):
+        part = _part(part, name)
+    return part
+
+
+def override_problems(
+    overrides: Mapping[str, object], policy: Policy | None = None
+) -> dict[str, list[str]]:
+    """What is wrong with overrides, by path; empty when all is well.
+
+    ``policy`` has the sections that there are.
+    """
+    known = {path: (value, rule) for path, value, rule in _changeable(policy or Policy())}
+    problems: dict[str, list[str]] = {}
+    for path, value in overrides.items():
+        if path not in known:
+            problems[path] = ["There is no such value in the policy, or it cannot be overridden."]
+            continue
+        default, rule = known[path]
+        if problem := rule.problem(default, value):
+            problems[path] = [problem]
+    return problems
+
+
+def with_overrides(policy: Policy, overrides: Mapping[str, Any]) -> Policy:
+    """A policy with some values replaced; they must have no problems."""
+    changed: Any = policy
+    for path, value in overrides.items():
+        changed = _replaced(changed, path.split("."), value)
+    result: Policy = changed
+    return result
+
+
+def _part(section: Any, name: str) -> Any:  # noqa: ANN401 - any section of the policy
+    """A part of a section; sections of added rooms stand beside those of the house."""
+    if isinstance(section, Policy) and name in section.rooms:
+        return section.rooms[name]
+    return getattr(section, name)
+
+
+def _replaced(section: Any, path: list[str], value: Any) -> Any:  # noqa: ANN401 - any section
+    name, *rest = path
+    present = _part(section, name)
+    changed = _replaced(present, rest, value) if rest else type(present)(value)
+    if isinstance(section, Policy) and name in section.rooms:
+        return replace(section, rooms={**section.rooms, name: changed})
+    return replace(section, **{name: changed})
+
+
+def _changeable(policy: Policy) -> Iterator[tuple[str, Any, Rule]]:
+    """The path, value and rule of all that may be set."""
+    yield from _of_section(policy, "")
+    for name, section in policy.rooms.items():
+        yield from _of_section(section, f"{name}.")
+
+
+def _of_section(section: Any, prefix: str) -> Iterator[tuple[str, Any, Rule]]:  # noqa: ANN401
+    each: Field[Any]
+    for each in fields(section):
+        value, path = getattr(section, each.name), f"{prefix}{each.name}"
+        if is_dataclass(value):
+            yield from _of_section(value, f"{path}.")
+        elif rule := rule_of(each):
+            yield path, value, rule

@@ -1,0 +1,86 @@
+"""Rules of policy values: which values one may take, and whether a space may set it.
+
+They stand beside the value, as metadata of its field.
+"""
+
+from collections.abc import Sequence
+from dataclasses import Field, dataclass, field
+from typing import Any
+
+_RULE = "rule"
+_MOST = 1_000_000
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Rule:
+    """What a value may be: a number from ``least`` to ``most``, one of some words, or several.
+
+    ``is_positive`` refuses 0. ``is_changeable``: the file may set it for all spaces, and a space
+    for itself.
+    """
+
+    least: float = 0
+    most: float = _MOST
+    is_positive: bool = False
+    words: Sequence[str] = ()
+    is_changeable: bool = True
+
+    def problem(self, default: object, value: object) -> str | None:
+        """What is wrong with a value, by the kind of the default; None when all is well."""
+        if isinstance(default, bool):
+            return None if isinstance(value, bool) else "Must be true or false."
+        if isinstance(default, str):
+            return None if value in self.words else f"Must be one of {', '.join(self.words)}."
+        if isinstance(default, tuple):
+            return self._problem_of_words(value)
+        return self._problem_of_number(default, value)
+
+    def _problem_of_words(self, value: object) -> str | None:
+        if not isinstance(value, list | tuple) or not set(value) <= set(self.words):
+            return f"Must be a list of {', '.join(self.words)}."
+        return None
+
+    def _problem_of_number(self, default: object, value: object) -> str | None:
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not is_number or value != value:  # noqa: PLR0124 - not a number
+            return "Must be a number."
+        number = float(value)  # type: ignore[arg-type]
+        if not 0 <= number <= self.most or (number == 0 and self.is_positive):
+            begin = "above" if self.is_positive else "at least"
+            return f"Must be {begin} 0 and at most {self.most:,}."
+        if number < self.least:
+            return f"Must be at least {self.least}."
+        if isinstance(default, int) and not number.is_integer():
+            return "Must be an integer."
+        return None
+
+
+def number(default: float, **rule: Any) -> Any:  # noqa: ANN401 - a field of that default
+    """A number that a space may set, within bounds."""
+    return field(default=default, metadata={_RULE: Rule(**rule)})
+
+
+def share(default: float) -> Any:  # noqa: ANN401 - a field of that default
+    """A number from 0 to 1 that a space may set."""
+    return number(default, most=1)
+
+
+def flag(default: bool) -> Any:  # noqa: ANN401, FBT001 - a field of that default
+    """A truth value that a space may set."""
+    return field(default=default, metadata={_RULE: Rule()})
+
+
+def word(default: str, *words: str) -> Any:  # noqa: ANN401 - a field of that default
+    """One of some words that a space may set."""
+    return field(default=default, metadata={_RULE: Rule(words=words)})
+
+
+def word_list(default: Sequence[str], *words: str) -> Any:  # noqa: ANN401 - a field of that default
+    """Some of some words that a space may set."""
+    return field(default=tuple(default), metadata={_RULE: Rule(words=words)})
+
+
+def rule_of(value: "Field[Any]") -> Rule | None:
+    """The rule beside a value; None where it holds for the whole service and nobody sets it."""
+    rule: Rule | None = value.metadata.get(_RULE)
+    return rule
