@@ -1,5 +1,7 @@
 """The app factory: one Flask app over a built service."""
 
+from collections.abc import Sequence
+
 from flask import Flask, request
 from flask.json.provider import DefaultJSONProvider
 from werkzeug.exceptions import UnsupportedMediaType
@@ -24,6 +26,7 @@ from api import (
 from api.errors import GraphmemApi, register_error_handlers
 from api.gate import Gate
 from api.observing import observe_requests
+from api.parsing import JsonBlueprint
 from graphmem import __version__
 from graphmem.bootstrap import Graphmem
 
@@ -34,7 +37,7 @@ Every call needs an API key: `Authorization: Bearer gm_â€¦` or `X-API-Key: gm_â€
 ISO 8601 with a zone. Every error has the same body: `{"error": {"code", "message", "fields", "request_id"}}`."""
 
 
-_BLUEPRINTS = (
+BLUEPRINTS: tuple[JsonBlueprint, ...] = (
     memories.blueprint,
     corrections.blueprint,
     edges.blueprint,
@@ -60,7 +63,12 @@ class _Json(DefaultJSONProvider):
     compact = True
 
 
-def create_app(graphmem: Graphmem, gate: Gate | None = None) -> Flask:
+def create_app(
+    graphmem: Graphmem,
+    gate: Gate | None = None,
+    *,
+    blueprints: Sequence[JsonBlueprint] = BLUEPRINTS,
+) -> Flask:
     """The HTTP API of a built service; without a gate every call is let in."""
     app = Flask("graphmem", static_folder=None)
     app.json = _Json(app)
@@ -89,7 +97,7 @@ def create_app(graphmem: Graphmem, gate: Gate | None = None) -> Flask:
     app.before_request(_require_json)
     register_error_handlers(app)
     api = GraphmemApi(app)
-    for blueprint in _BLUEPRINTS:
+    for blueprint in blueprints:
         api.register_blueprint(blueprint)
     app.register_blueprint(docs.blueprint)
     return app

@@ -6,10 +6,10 @@ from flask import Response, g, jsonify
 from marshmallow import RAISE, Schema, fields, validate
 
 from api.auth import requires
-from api.orchestrators import orchestrator_space
 from api.parsing import JsonBlueprint
 from api.schemas.common import RequestSchema, Text
 from api.service import service
+from api.space_fields import OrchestratorField
 from graphmem.errors import NotFound
 from graphmem.intake.room import Intake
 from graphmem.model.bulletin import Snapshot
@@ -27,7 +27,7 @@ _LIMIT_MAX = 100_000
 class BulletinRequest(RequestSchema):
     """For which message, and what it asks."""
 
-    space = fields.String(required=True, metadata={"example": "orchestrator:main"})
+    space = OrchestratorField(required=True, metadata={"example": "orchestrator:main"})
     message_id = Text(required=True, validate=validate.Length(1, 512))
     query = Text(required=True, validate=validate.Length(1, 8_000))
     limit_chars = fields.Integer(load_default=LIMIT_CHARS, validate=validate.Range(0, _LIMIT_MAX))
@@ -36,7 +36,7 @@ class BulletinRequest(RequestSchema):
 class BulletinQuery(RequestSchema):
     """In which space."""
 
-    space = fields.String(required=True)
+    space = OrchestratorField(required=True)
 
 
 class SectionAnswer(Schema):
@@ -72,7 +72,7 @@ def make(values: dict[str, Any]) -> Response:
         service()
         .of(Intake)
         .bulletin_maker.make(
-            orchestrator_space(values["space"]),
+            values["space"],
             message_id=values["message_id"],
             query=values["query"],
             caller=g.caller,
@@ -88,11 +88,7 @@ def make(values: dict[str, Any]) -> Response:
 @blueprint.response(200, BulletinAnswer)
 def kept(query: dict[str, Any], message_id: str) -> Response:
     """The bulletin that was made for a message, without memories that were retracted since."""
-    found = (
-        service()
-        .of(Intake)
-        .bulletin_maker.kept(orchestrator_space(query["space"]), message_id, caller=g.caller)
-    )
+    found = service().of(Intake).bulletin_maker.kept(query["space"], message_id, caller=g.caller)
     if found is None:
         raise NotFound
     return jsonify(bulletin_view(found))

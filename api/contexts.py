@@ -8,11 +8,11 @@ from marshmallow import Schema, fields, validate
 from api.auth import requires
 from api.bulletins import BulletinAnswer, bulletin_view
 from api.errors import error_detail
-from api.orchestrators import orchestrator_space
 from api.parsing import JsonBlueprint
 from api.schemas.common import RequestSchema, Text
 from api.schemas.recall import Citation, citation_view
 from api.service import service
+from api.space_fields import OrchestratorField
 from graphmem.intake.context import Context, Purpose
 from graphmem.intake.room import Intake
 from graphmem.model.caller import Role
@@ -31,7 +31,7 @@ _EVIDENCE_CHARS = LIMIT_CHARS // EVIDENCE_MAX
 class ContextBody(RequestSchema):
     """A message, and what its context is for."""
 
-    space = fields.String(required=True, metadata={"example": "orchestrator:main"})
+    space = OrchestratorField(required=True, metadata={"example": "orchestrator:main"})
     purpose = fields.Enum(Purpose, by_value=True, required=True)
     message_id = Text(required=True, validate=validate.Length(1, 256))
     conversation_id = Text(
@@ -98,7 +98,7 @@ def make(values: dict[str, Any]) -> Response:
     `diagnostics` gets at most 8 memories found by words alone, with their provenance. A store that
     is away leaves the context empty, never fails.
     """
-    space = orchestrator_space(values.pop("space"))
+    space = values.pop("space")
     return jsonify(_view(service().of(Intake).contexts.make(space, caller=g.caller, **values)))
 
 

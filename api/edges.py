@@ -8,7 +8,7 @@ from flask.views import MethodView
 from marshmallow import RAISE
 
 from api.auth import requires
-from api.finding import found_edge, named_spaces
+from api.finding import found_edge
 from api.paging import cursor_of, page_answer
 from api.parsing import JsonBlueprint
 from api.schemas.edges import EdgeBody, EdgeList, EdgeListQuery, EdgeOutcome, edge_view
@@ -16,7 +16,6 @@ from api.schemas.memories import SpaceQuery
 from api.service import service
 from graphmem.gateway.edges import DrawEdge, EdgeRequest, RemoveEdge
 from graphmem.model.caller import Role
-from graphmem.recall.spaces import readable_spaces
 
 blueprint = JsonBlueprint(
     "edges", __name__, url_prefix="/v1/edges", description="How memories relate"
@@ -32,9 +31,8 @@ class EdgesView(MethodView):
     @blueprint.response(200, EdgeList)
     def get(self, query: dict[str, Any]) -> Response:
         """List edges by the memory that they start from, or those that touch one memory."""
-        spaces = readable_spaces(query["space"], g.caller, field="space")
         page = service().edges.page(
-            spaces,
+            query["space"],
             types=query["type"],
             memory_uid=query["memory"],
             limit=query["limit"],
@@ -53,8 +51,7 @@ class EdgesView(MethodView):
 
         UPDATES supersedes its end.
         """
-        (space,) = named_spaces(values.pop("space"))
-        operation = DrawEdge(request=EdgeRequest(space=space, **values))
+        operation = DrawEdge(request=EdgeRequest(**values))
         done = service().gateway.execute(operation, g.caller)
         drawn = done.answer
         outcome = "created" if drawn.is_new else "revised"

@@ -7,7 +7,6 @@ from flask import Response, g, jsonify
 from marshmallow import RAISE
 
 from api.auth import requires
-from api.finding import named_spaces
 from api.paging import cursor_of, page_answer
 from api.parsing import JsonBlueprint
 from api.schemas.entities import (
@@ -31,7 +30,6 @@ from api.service import service
 from graphmem.errors import Forbidden, NotFound
 from graphmem.model.caller import Role
 from graphmem.model.entity import EntityType, entity_key, slug
-from graphmem.recall.spaces import readable_spaces
 from graphmem.store.upkeep import Upkeep
 
 blueprint = JsonBlueprint(
@@ -48,7 +46,7 @@ def listing(query: dict[str, Any]) -> Response:
 
     The one named exactly as the prefix comes first.
     """
-    spaces = readable_spaces(query["space"], g.caller, field="space")
+    spaces = query["space"]
     types, name = _prefix(query["prefix"], query["type"])
     page = service().entities.page(
         spaces,
@@ -70,7 +68,7 @@ def one(query: dict[str, Any], key: str) -> Response:
     The consolidate job makes summaries once more than five facts are known. A merged name leads to
     what it became.
     """
-    spaces = readable_spaces(query["space"], g.caller, field="space")
+    spaces = query["space"]
     found = service().recall.known_of(_key(key), spaces, limit=1, as_of=None, known_at=None)
     if found is None:
         raise NotFound
@@ -86,7 +84,7 @@ def card(query: dict[str, Any], key: str) -> Response:
 
     A merged name leads to what it became.
     """
-    spaces = readable_spaces(query["space"], g.caller, field="space")
+    spaces = query["space"]
     found = service().recall.known_of(
         _key(key), spaces, limit=query["limit"], as_of=query["as_of"], known_at=query["known_at"]
     )
@@ -104,9 +102,8 @@ def merge(values: dict[str, Any], key: str) -> Response:
 
     The answer shows the evidence.
     """
-    (space,) = named_spaces(values["space"])
     change = service().entity_keeper.merge(
-        space, key, values["into"], caller=g.caller, reason=values["reason"]
+        values["space"], key, values["into"], caller=g.caller, reason=values["reason"]
     )
     return jsonify(change_view(change))
 
@@ -117,9 +114,13 @@ def merge(values: dict[str, Any], key: str) -> Response:
 @blueprint.response(200, ChangeAnswer)
 def split(values: dict[str, Any], key: str) -> Response:
     """Let some memories that mention an entity mention another one instead, which is created if need be."""
-    (space,) = named_spaces(values["space"])
     change = service().entity_keeper.split(
-        space, key, values["into"], values["memories"], caller=g.caller, reason=values["reason"]
+        values["space"],
+        key,
+        values["into"],
+        values["memories"],
+        caller=g.caller,
+        reason=values["reason"],
     )
     return jsonify(change_view(change))
 
@@ -130,12 +131,10 @@ def split(values: dict[str, Any], key: str) -> Response:
 @blueprint.response(200, ChangeList)
 def changes(query: dict[str, Any]) -> Response:
     """The newest merges and splits of a space, each with its evidence and whether it was undone."""
-    (space,) = named_spaces(query["space"])
-    if not g.caller.may(Role.READER, space.without_persona):
+    owner = query["space"].without_persona
+    if not g.caller.may(Role.READER, owner):
         raise Forbidden
-    page = service().entities.changes(
-        space.without_persona, limit=query["limit"], after=cursor_of(query)
-    )
+    page = service().entities.changes(owner, limit=query["limit"], after=cursor_of(query))
     return page_answer(page, change_view)
 
 

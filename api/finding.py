@@ -1,22 +1,23 @@
 """Finding what a path names, within what the key may see."""
 
 from flask import Response, g, request
+from marshmallow import ValidationError
 
 from api.service import service
-from graphmem.errors import Conflict, Forbidden, InvalidInput, NotFound
+from api.space_fields import visible_space
+from graphmem.errors import Conflict, InvalidInput, NotFound
 from graphmem.gateway.validation import is_uid
 from graphmem.model.edge import Edge
 from graphmem.model.memory import Memory, memory_key
-from graphmem.model.space import Space, parse_space
+from graphmem.model.space import Space
 
 
-def found_memory(uid: str, space_name: str | None) -> Memory:
+def found_memory(uid: str, space: Space | None) -> Memory:
     """The memory of a uid, if this key may read it; that it exists elsewhere is not said."""
     if not is_uid(uid):
         raise NotFound
-    if space_name is not None:
-        keys = [memory_key(space, uid) for space in named_spaces(space_name)]
-        found = list(service().memories.by_key(keys).values())
+    if space:
+        found = list(service().memories.by_key([memory_key(space, uid)]).values())
     else:
         everywhere = service().memories.by_uid(g.caller.tenant, uid)
         found = [memory for memory in everywhere if g.caller.may_see(memory.space)]
@@ -27,31 +28,27 @@ def found_memory(uid: str, space_name: str | None) -> Memory:
     return found[0]
 
 
-def named_spaces(name: str) -> tuple[Space, ...]:
-    """The one space that a request names.
+def space_in_path(name: str) -> Space:
+    """The space that a path names.
 
     Raises:
         InvalidInput: the name is not valid.
         Forbidden: the key may not see it.
     """
     try:
-        space = parse_space(name, tenant=g.caller.tenant)
-    except ValueError as error:
-        raise InvalidInput({"space": [str(error)]}) from error
-    if not g.caller.may_see(space):
-        raise Forbidden
-    return (space,)
+        return visible_space(name)
+    except ValidationError as error:
+        raise InvalidInput({"space": [str(text) for text in error.messages]}) from error
 
 
-def found_edge(uid: str, space_name: str | None) -> tuple[Space, Edge]:
+def found_edge(uid: str, space: Space | None) -> tuple[Space, Edge]:
     """The edge of a uid and its space, if this key may see it."""
     if not is_uid(uid):
         raise NotFound
-    allowed = named_spaces(space_name) if space_name is not None else None
     found = [
-        (space, edge)
-        for space, edge in service().edges.by_uids(g.caller.tenant, [uid])
-        if (space in allowed if allowed else g.caller.may_see(space))
+        (its, edge)
+        for its, edge in service().edges.by_uids(g.caller.tenant, [uid])
+        if (its == space if space else g.caller.may_see(its))
     ]
     if not found:
         raise NotFound

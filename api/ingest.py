@@ -6,10 +6,10 @@ from flask import Response, g, jsonify
 from marshmallow import Schema, fields, validate
 
 from api.auth import requires
-from api.orchestrators import orchestrator_space
 from api.parsing import JsonBlueprint
 from api.schemas.common import RequestSchema, Text
 from api.service import service
+from api.space_fields import OrchestratorField
 from graphmem.intake.manifests import Manifest
 from graphmem.intake.room import Intake
 from graphmem.model.caller import Role
@@ -22,7 +22,7 @@ blueprint = JsonBlueprint(
 class UploadBody(RequestSchema):
     """A file to be taken in."""
 
-    space = fields.String(required=True, metadata={"example": "orchestrator:main"})
+    space = OrchestratorField(required=True, metadata={"example": "orchestrator:main"})
     filename = Text(
         required=True, validate=validate.Length(1, 1_000), metadata={"example": "notes.md"}
     )
@@ -32,7 +32,7 @@ class UploadBody(RequestSchema):
 class ScanBody(RequestSchema):
     """Whose ingest folder to look into."""
 
-    space = fields.String(required=True, metadata={"example": "orchestrator:main"})
+    space = OrchestratorField(required=True, metadata={"example": "orchestrator:main"})
 
 
 class ManifestError(Schema):
@@ -76,7 +76,7 @@ def upload(values: dict[str, Any]) -> Response:
 
     The answer is its manifest; that of a file which is rejected too.
     """
-    space = orchestrator_space(values["space"])
+    space = values["space"]
     return jsonify(
         _view(
             service()
@@ -95,7 +95,7 @@ def scan(values: dict[str, Any]) -> Response:
 
     The ingest job does so every 30 seconds.
     """
-    done = service().of(Intake).ingest.scan(orchestrator_space(values["space"]), caller=g.caller)
+    done = service().of(Intake).ingest.scan(values["space"], caller=g.caller)
     return jsonify(
         processed=done.count("processed"),
         duplicate=done.count("duplicate"),

@@ -6,16 +6,16 @@ from flask import Response, g, jsonify
 from marshmallow import RAISE, Schema, fields
 
 from api.auth import requires
-from api.finding import named_spaces
 from api.paging import PageQuery, cursor_of, page_answer, page_of
 from api.parsing import JsonBlueprint
 from api.schemas.common import RequestSchema
 from api.service import service
+from api.space_fields import SpaceField
 from graphmem.errors import Forbidden
 from graphmem.model.caller import Caller, Role
 from graphmem.model.job import JobState, RunRecord
 from graphmem.model.page import Page
-from graphmem.model.space import FIRST_TENANT, space_from_key
+from graphmem.model.space import FIRST_TENANT, Space, space_from_key
 from graphmem.text.times import iso
 
 blueprint = JsonBlueprint(
@@ -29,7 +29,7 @@ class RunRequest(RequestSchema):
     dry_run = fields.Boolean(
         load_default=False, metadata={"description": "Count the same, touch nothing"}
     )
-    space = fields.String(
+    space = SpaceField(
         load_default=None, metadata={"description": "Only in this space", "example": "user:ada"}
     )
     repair = fields.Boolean(
@@ -183,21 +183,19 @@ def _job_view(state: JobState) -> dict[str, Any]:
     }
 
 
-def _space_key(name: str | None) -> str:
+def _space_key(space: Space | None) -> str:
     """The key of the space that a job is to work in; only operators may leave it out.
 
     Raises:
-        Forbidden: the key may not curate it, or is no operator's and names none.
+        Forbidden: the key is no operator's and names none.
     """
-    if name is not None:
-        (space,) = named_spaces(name)
-        if not g.caller.may(Role.CURATOR, space):
-            raise Forbidden
-        return space.key
-    if not _is_operator(g.caller):
-        message = "Name a space: only an admin key of the first tenant for all spaces may run a job everywhere."
+    if space is None and not _is_operator(g.caller):
+        message = (
+            "Name a space: only an admin key of the first tenant for all spaces may run a job"
+            " everywhere."
+        )
         raise Forbidden(message)
-    return ""
+    return space.key if space else ""
 
 
 def _is_operator(caller: Caller) -> bool:

@@ -36,7 +36,6 @@ from graphmem.model.caller import Role
 from graphmem.model.memory import Memory
 from graphmem.model.space import Space
 from graphmem.model.writing import IdempotencyKey, Outcome, WriteReport, WriteRequest, WriteResult
-from graphmem.recall.spaces import readable_spaces
 from graphmem.store.memories import MemoryFilter
 
 blueprint = JsonBlueprint(
@@ -63,7 +62,7 @@ class MemoriesView(MethodView):
     @blueprint.response(200, MemoryList)
     def get(self, query: dict[str, Any]) -> Response:
         """List memories, newest first."""
-        spaces = readable_spaces(query["space"], g.caller, field="space")
+        spaces = query["space"]
         page = service().memories.page(
             MemoryFilter(
                 spaces=spaces,

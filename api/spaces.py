@@ -7,12 +7,13 @@ from flask.views import MethodView
 from marshmallow import RAISE, Schema, fields
 
 from api.auth import requires
-from api.finding import named_spaces
+from api.finding import space_in_path
 from api.paging import PageQuery, cursor_of, page_answer, page_of
 from api.parsing import JsonBlueprint
 from api.schemas.common import RequestSchema
 from api.service import service
-from graphmem.errors import Forbidden, InvalidInput
+from api.space_fields import SpaceField
+from graphmem.errors import InvalidInput
 from graphmem.model.caller import Role
 from graphmem.model.orchestrator_config import KEYS, config_values
 from graphmem.model.policy.layers import DEFAULT
@@ -57,13 +58,13 @@ TopicList = page_of(TopicAnswer, "TopicList", "The topics of a space, best first
 class PolicyQuery(RequestSchema):
     """Whose policy to show."""
 
-    space = fields.String(required=True)
+    space = SpaceField(required=True)
 
 
 class PolicyBody(RequestSchema):
     """What a space has of its own policy, instead of what it had."""
 
-    space = fields.String(required=True, metadata={"example": "user:ada"})
+    space = SpaceField(required=True, metadata={"example": "user:ada"})
     overrides = fields.Dict(
         keys=fields.String(),
         required=True,
@@ -112,17 +113,14 @@ class PolicyView(MethodView):
     @blueprint.response(200, PolicyAnswer)
     def get(self, query: dict[str, Any]) -> Response:
         """Show the policy that holds in a space."""
-        (space,) = named_spaces(query["space"])
-        return jsonify(_policy(space))
+        return jsonify(_policy(query["space"]))
 
     @requires(Role.CURATOR)
     @blueprint.arguments(PolicyBody)
     @blueprint.response(200, PolicyAnswer)
     def put(self, values: dict[str, Any]) -> Response:
         """Set what a space has of its own policy. It holds within ten seconds in every process."""
-        (space,) = named_spaces(values["space"])
-        if not g.caller.may(Role.CURATOR, space):
-            raise Forbidden
+        space: Space = values["space"]
         if problems := override_problems(values["overrides"], service().policies.defaults):
             raise InvalidInput({f"overrides.{path}": texts for path, texts in problems.items()})
         service().policies.save(space, values["overrides"])
@@ -134,8 +132,7 @@ class PolicyView(MethodView):
 @blueprint.response(200, PolicyAnswer)
 def policy_of(name: str) -> Response:
     """Show the policy that holds in a space, and where each value came from."""
-    (space,) = named_spaces(name)
-    return jsonify(_policy(space))
+    return jsonify(_policy(space_in_path(name)))
 
 
 @blueprint.route("/<path:name>/topics", methods=["GET"])
@@ -144,7 +141,7 @@ def policy_of(name: str) -> Response:
 @blueprint.response(200, TopicList)
 def topics(query: dict[str, Any], name: str) -> Response:
     """The words that stand out in a space (TF-IDF), best first; the consolidate job makes them."""
-    (space,) = named_spaces(name)
+    space = space_in_path(name)
     page = service().of(Upkeep).topics(space.key, limit=query["limit"], after=cursor_of(query))
     return page_answer(page, _topic)
 

@@ -7,12 +7,12 @@ from flask import Response, g, jsonify
 from marshmallow import Schema, fields, validate
 
 from api.auth import requires
-from api.orchestrators import orchestrator_space
 from api.parsing import JsonBlueprint
 from api.schemas.common import RequestSchema, Text
 from api.schemas.edges import check_uid
 from api.schemas.memories import MemoryAnswer, memory_view
 from api.service import service
+from api.space_fields import OrchestratorField
 from graphmem.errors import InvalidInput
 from graphmem.gateway.edges import EdgeRequest
 from graphmem.intake.write_backs import (
@@ -38,7 +38,7 @@ _CONTENT = validate.Length(max=200_000)
 class TranscriptBody(RequestSchema):
     """A message that came in."""
 
-    space = fields.String(required=True, metadata={"example": "orchestrator:main"})
+    space = OrchestratorField(required=True, metadata={"example": "orchestrator:main"})
     message_id = Text(required=True, validate=_ID)
     conversation_id = Text(required=True, validate=_ID)
     content = Text(required=True, validate=_CONTENT)
@@ -47,7 +47,7 @@ class TranscriptBody(RequestSchema):
 class WorkflowOutputBody(RequestSchema):
     """What a step of a workflow made, by key."""
 
-    space = fields.String(required=True, metadata={"example": "orchestrator:main"})
+    space = OrchestratorField(required=True, metadata={"example": "orchestrator:main"})
     workflow_run_id = Text(required=True, validate=validate.Length(1, 128))
     step_id = Text(required=True, validate=validate.Length(1, 128))
     attempt = fields.Integer(required=True, validate=validate.Range(0, 1_000_000))
@@ -63,7 +63,7 @@ class WorkflowOutputBody(RequestSchema):
 class DiagnosticsBody(RequestSchema):
     """What an investigation found, and the memories that it is about."""
 
-    space = fields.String(required=True, metadata={"example": "orchestrator:main"})
+    space = OrchestratorField(required=True, metadata={"example": "orchestrator:main"})
     finding_id = Text(required=True, validate=_ID)
     content = Text(required=True, validate=_CONTENT)
     related = fields.List(
@@ -100,7 +100,7 @@ class OutputsAnswer(Schema):
 @blueprint.response(200, WrittenAnswer)
 def write_transcript(values: dict[str, Any]) -> Response:
     """Keep a message that came in; the same message again changes nothing."""
-    space = orchestrator_space(values.pop("space"))
+    space = values.pop("space")
     return _written(transcript(space.name, **values))
 
 
@@ -110,7 +110,7 @@ def write_transcript(values: dict[str, Any]) -> Response:
 @blueprint.response(200, OutputsAnswer)
 def write_outputs(values: dict[str, Any]) -> Response:
     """Keep what a step made: all of it or nothing. A later attempt revises the same memories."""
-    space = orchestrator_space(values.pop("space"))
+    space = values.pop("space")
     made = workflow_output(space.name, **values)
     results = {
         name: {"key": name, "outcome": _NOTHING, "uid": None} for name in sorted(values["outputs"])
@@ -138,7 +138,7 @@ def write_finding(values: dict[str, Any]) -> Response:
 
     A missing one is 422 and nothing is written.
     """
-    space = orchestrator_space(values["space"])
+    space = values["space"]
     request = diagnostics(space.name, finding_id=values["finding_id"], content=values["content"])
     found = finding_uid(values["finding_id"])
     edges = [

@@ -7,6 +7,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 from api.paging import PageQuery, page_of
 from api.schemas.common import Number, RequestSchema, Text, invalid_as
 from api.schemas.memories import EntityAnswer, MemoryAnswer
+from api.space_fields import SpaceField, SpacesField
 from graphmem.gateway.validation import UID_FORM, is_uid
 from graphmem.intake.transfer import exported_edge
 from graphmem.model.edge import Edge, EdgeType, LineageType, edge_type
@@ -35,7 +36,7 @@ def check_uid(uid: str) -> None:
 class EdgeBody(RequestSchema):
     """An edge to be drawn, or revised where one of the same ends and type is there."""
 
-    space = fields.String(required=True, metadata={"example": "user:ada"})
+    space = SpaceField(required=True, metadata={"example": "user:ada"})
     from_uid = fields.String(required=True, data_key="from", validate=check_uid)
     to_uid = fields.String(required=True, data_key="to", validate=check_uid)
     type = EdgeTypeField(required=True, metadata={"enum": list(EdgeType), "example": "RELATED_TO"})
@@ -52,7 +53,7 @@ class EdgeBody(RequestSchema):
 class EdgeListQuery(PageQuery):
     """Which edges a list shows."""
 
-    space = fields.List(fields.String(), required=True, validate=validate.Length(1, 8))
+    space = SpacesField()
     type = fields.List(EdgeTypeField(metadata={"enum": list(EdgeType)}), load_default=list)
     memory = fields.String(load_default=None, validate=check_uid)
 
@@ -60,7 +61,7 @@ class EdgeListQuery(PageQuery):
 class NeighbourQuery(RequestSchema):
     """How far around a memory to look."""
 
-    space = fields.String(load_default=None)
+    space = SpaceField(load_default=None)
     depth = fields.Integer(load_default=1, validate=validate.Range(1, 3))
     edge_type = fields.List(EdgeTypeField(metadata={"enum": list(EdgeType)}), load_default=list)
     limit = fields.Integer(load_default=50, validate=validate.Range(1, 200))

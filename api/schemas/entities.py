@@ -9,6 +9,7 @@ from api.paging import PageQuery, page_of
 from api.schemas.common import EntityField, RequestSchema, Text, UtcDateTime
 from api.schemas.edges import check_uid
 from api.schemas.recall import CardFactAnswer
+from api.space_fields import SpaceField, SpacesField
 from graphmem.model.entity import EntityType
 from graphmem.model.entity_change import ChangeKind, EntityChange
 from graphmem.model.space import space_from_key
@@ -23,7 +24,7 @@ _KEY = {"example": "person:john_doe"}
 class EntityListQuery(PageQuery):
     """Which entities a list shows."""
 
-    space = fields.List(fields.String(), required=True, validate=validate.Length(1, 8))
+    space = SpacesField()
     type = fields.List(fields.Enum(EntityType, by_value=True), load_default=list)
     prefix = Text(load_default="", validate=validate.Length(max=512))
 
@@ -31,7 +32,7 @@ class EntityListQuery(PageQuery):
 class CardQuery(RequestSchema):
     """Where to look, and how much of it to show."""
 
-    space = fields.List(fields.String(), required=True, validate=validate.Length(1, 8))
+    space = SpacesField()
     limit = fields.Integer(load_default=3, validate=validate.Range(1, 30))
     as_of = UtcDateTime(load_default=None)
     known_at = UtcDateTime(load_default=None)
@@ -40,19 +41,19 @@ class CardQuery(RequestSchema):
 class EntityQuery(RequestSchema):
     """Where to look."""
 
-    space = fields.List(fields.String(), required=True, validate=validate.Length(1, 8))
+    space = SpacesField()
 
 
 class ChangeListQuery(PageQuery):
     """Whose merges and splits to show."""
 
-    space = fields.String(required=True)
+    space = SpaceField(required=True)
 
 
 class MergeBody(RequestSchema):
     """Which entity an entity is to be merged into."""
 
-    space = fields.String(required=True, metadata={"example": "user:ada"})
+    space = SpaceField(required=True, metadata={"example": "user:ada"})
     into = fields.String(required=True, metadata=_KEY)
     reason = Text(load_default=None, allow_none=True, validate=validate.Length(1, 500))
 
@@ -60,7 +61,7 @@ class MergeBody(RequestSchema):
 class SplitBody(RequestSchema):
     """Which memories are about another entity."""
 
-    space = fields.String(required=True, metadata={"example": "user:ada"})
+    space = SpaceField(required=True, metadata={"example": "user:ada"})
     into = EntityField(required=True, metadata=_KEY)
     memories = fields.List(
         fields.String(validate=check_uid),

@@ -7,6 +7,7 @@ from marshmallow import Schema, fields
 from api.paging import PageQuery, page_of
 from api.schemas.edges import EdgeAnswer, edge_view
 from api.schemas.memories import MemoryAnswer, memory_view
+from api.space_fields import SpaceField
 from graphmem.model.caller import Caller
 from graphmem.model.memory import Memory
 from graphmem.store.history import History
@@ -51,7 +52,7 @@ class LineageAnswer(EdgeAnswer):
 class HistoryQuery(PageQuery):
     """A page of the history of a memory."""
 
-    space = fields.String(load_default=None)
+    space = SpaceField(load_default=None)
 
 
 class HistoryAnswer(page_of(MemoryVersion, "Versions", "")):  # type: ignore[misc]

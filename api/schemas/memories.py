@@ -16,6 +16,7 @@ from api.schemas.common import (
     invalid_as,
     unknown_as,
 )
+from api.space_fields import SpaceField, SpacesField
 from graphmem.gateway.validation import problems
 from graphmem.model.memory import Authority, Memory, MemoryType, Status
 from graphmem.model.policy import WritePolicy
@@ -67,7 +68,7 @@ class _TypedRequest(RequestSchema):
 class MemoryRequest(_TypedRequest):
     """A memory to be added."""
 
-    space = fields.String(required=True, metadata={"example": "user:ada"})
+    space = SpaceField(required=True, metadata={"example": "user:ada"})
     content = fields.String(required=True, metadata={"example": "Ada prefers tea."})
     uid = fields.String()
     dedupe = fields.Enum(Dedupe, by_value=True)
@@ -188,7 +189,7 @@ class BatchRequest(RequestSchema):
 class ListQuery(PageQuery):
     """What a list of memories shows."""
 
-    space = fields.List(fields.String(), required=True, validate=validate.Length(1, 8))
+    space = SpacesField()
     type = fields.List(fields.Enum(MemoryType, by_value=True), load_default=list)
     status = fields.Enum(
         Status,
@@ -212,7 +213,7 @@ class ListQuery(PageQuery):
 class SpaceQuery(RequestSchema):
     """Where to look for a memory."""
 
-    space = fields.String(load_default=None)
+    space = SpaceField(load_default=None)
 
 
 class SourceAnswer(Schema):

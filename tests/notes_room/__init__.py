@@ -1,0 +1,1 @@
+"""A room as somebody outside would add it: notes that rest on memories."""
