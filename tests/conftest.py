@@ -5,7 +5,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,15 @@ from graphmem.recall.request import Bundle, RecallRequest
 from graphmem.settings import Settings, load_settings
 from graphmem.store.connection import Connection
 from graphmem.store.migrations import apply_migrations
+
+# for a server that lives for minutes: no second compiler, and the first one earlier
+QUICK_JAVA = ("-XX:TieredStopAtLevel=1", "-XX:CompileThresholdScaling=0.2")
+# Most of a test's time was planning: here a query is planned once, not again whenever the graph has
+# grown for ten seconds, and not once more for each size of its lists and texts.
+FEWER_PLANS = (
+    "dbms.cypher.min_replan_interval=1h",
+    "internal.cypher.use_parameter_size=false",
+)
 
 hypothesis.settings.register_profile("here", max_examples=50, deadline=None)
 hypothesis.settings.load_profile("here")
@@ -65,7 +75,8 @@ def neo4j_address() -> Iterator[tuple[str, str, str]]:
                 http_port=None,
                 heap="512m",
                 pagecache="64m",
-                extra_flags=("-XX:TieredStopAtLevel=1",),
+                extra_flags=QUICK_JAVA,
+                extra_settings=FEWER_PLANS,
                 train_cache=False,
             )
             with EmbeddedNeo4j(options) as endpoint:
@@ -123,8 +134,8 @@ class House:
         return [tuple(row.values()) for row in found]
 
 
-@pytest.fixture
-def house(connection: Connection, settings: Settings) -> Iterator[House]:
+@contextmanager
+def house_over(connection: Connection, settings: Settings) -> Iterator[House]:
     """A built service whose memories no other test sees; they are removed afterwards."""
     clock, embedder = FixedClock(), BreakableEmbedder()
     tenant = f"t-{uuid7()}"
@@ -139,6 +150,19 @@ def house(connection: Connection, settings: Settings) -> Iterator[House]:
     built.graphmem.events.close()
     built.rows("MATCH (t:Trace {tenant: $name}) DELETE t", name=tenant)
     built.rows("MATCH (n) WHERE n.space STARTS WITH $tenant DETACH DELETE n")
+
+
+@pytest.fixture
+def house_at(settings: Settings) -> Callable[[Connection], AbstractContextManager[House]]:
+    """What builds a service over any database that has our schema."""
+    return lambda connection: house_over(connection, settings)
+
+
+@pytest.fixture
+def house(connection: Connection, settings: Settings) -> Iterator[House]:
+    """The service of a test, over the server of the run."""
+    with house_over(connection, settings) as built:
+        yield built
 
 
 @pytest.fixture
