@@ -145,11 +145,13 @@ def house_over(connection: Connection, settings: Settings) -> Iterator[House]:
         clock=clock,
         embedder=embedder,
     )
-    yield built
-    built.graphmem.journal.close()
-    built.graphmem.events.close()
-    built.rows("MATCH (t:Trace {tenant: $name}) DELETE t", name=tenant)
-    built.rows("MATCH (n) WHERE n.space STARTS WITH $tenant DETACH DELETE n")
+    try:
+        yield built
+    finally:
+        built.graphmem.journal.close()
+        built.graphmem.events.close()
+        built.rows("MATCH (t:Trace {tenant: $name}) DELETE t", name=tenant)
+        built.rows("MATCH (n) WHERE n.space STARTS WITH $tenant DETACH DELETE n")
 
 
 @pytest.fixture
@@ -165,13 +167,36 @@ def house(connection: Connection, settings: Settings) -> Iterator[House]:
         yield built
 
 
+@pytest.fixture(scope="module")
+def house_of_module_at(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[Connection], AbstractContextManager[House]]:
+    """What builds a service for all tests of a module, over any database that has our schema."""
+    settings = settings_in(tmp_path_factory.mktemp("module"))
+    return lambda connection: house_over(connection, settings)
+
+
+@pytest.fixture(scope="module")
+def house_of_module(
+    connection: Connection, house_of_module_at: Callable[..., AbstractContextManager[House]]
+) -> Iterator[House]:
+    """One service for all tests of a module: for those that change nothing of each other's."""
+    with house_of_module_at(connection) as built:
+        yield built
+
+
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     """Settings with folders of their own and the hash embedder."""
+    return settings_in(tmp_path)
+
+
+def settings_in(folder: Path) -> Settings:
+    """Settings whose folders lie in one."""
     return load_settings(
         {
             "GRAPHMEM_EMBEDDER": "hash",
-            "GRAPHMEM_DATA_DIR": str(tmp_path / "data"),
-            "GRAPHMEM__SERVER__CACHE_DIR": str(tmp_path / "cache"),
+            "GRAPHMEM_DATA_DIR": str(folder / "data"),
+            "GRAPHMEM__SERVER__CACHE_DIR": str(folder / "cache"),
         }
     )
