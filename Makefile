@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= ../shared/data
 export PYTHONUNBUFFERED := 1
+# else each of our processes compiles all its modules anew
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 

@@ -5,7 +5,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,15 @@ from graphmem.settings import Settings, load_settings
 from graphmem.store.connection import Connection
 from graphmem.store.migration_steps import CORE_STEPS
 from graphmem.store.migrations import apply_migrations, core_migrations
+
+# for a server that lives for minutes: no second compiler, and the first one earlier
+QUICK_JAVA = ("-XX:TieredStopAtLevel=1", "-XX:CompileThresholdScaling=0.2")
+# Most of a test's time was planning: here a query is planned once, not again whenever the graph has
+# grown for ten seconds, and not once more for each size of its lists and texts.
+FEWER_PLANS = (
+    "dbms.cypher.min_replan_interval=1h",
+    "internal.cypher.use_parameter_size=false",
+)
 
 hypothesis.settings.register_profile("here", max_examples=50, deadline=None)
 hypothesis.settings.load_profile("here")
@@ -66,7 +76,8 @@ def neo4j_address() -> Iterator[tuple[str, str, str]]:
                 http_port=None,
                 heap="512m",
                 pagecache="64m",
-                extra_flags=("-XX:TieredStopAtLevel=1",),
+                extra_flags=QUICK_JAVA,
+                extra_settings=FEWER_PLANS,
                 train_cache=False,
             )
             with EmbeddedNeo4j(options) as endpoint:
@@ -130,8 +141,8 @@ class House:
         return [tuple(row.values()) for row in found]
 
 
-@pytest.fixture
-def house(connection: Connection, settings: Settings) -> Iterator[House]:
+@contextmanager
+def house_over(connection: Connection, settings: Settings) -> Iterator[House]:
     """A built service whose memories no other test sees; they are removed afterwards."""
     clock, embedder = FixedClock(), BreakableEmbedder()
     tenant = f"t-{uuid7()}"
@@ -141,20 +152,58 @@ def house(connection: Connection, settings: Settings) -> Iterator[House]:
         clock=clock,
         embedder=embedder,
     )
-    yield built
-    built.graphmem.journal.close()
-    built.graphmem.events.close()
-    built.rows("MATCH (t:Trace {tenant: $name}) DELETE t", name=tenant)
-    built.rows("MATCH (n) WHERE n.space STARTS WITH $tenant DETACH DELETE n")
+    try:
+        yield built
+    finally:
+        built.graphmem.journal.close()
+        built.graphmem.events.close()
+        built.rows("MATCH (t:Trace {tenant: $name}) DELETE t", name=tenant)
+        built.rows("MATCH (n) WHERE n.space STARTS WITH $tenant DETACH DELETE n")
+
+
+@pytest.fixture
+def house_at(settings: Settings) -> Callable[[Connection], AbstractContextManager[House]]:
+    """What builds a service over any database that has our schema."""
+    return lambda connection: house_over(connection, settings)
+
+
+@pytest.fixture
+def house(connection: Connection, settings: Settings) -> Iterator[House]:
+    """The service of a test, over the server of the run."""
+    with house_over(connection, settings) as built:
+        yield built
+
+
+@pytest.fixture(scope="module")
+def house_of_module_at(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Callable[[Connection], AbstractContextManager[House]]:
+    """What builds a service for all tests of a module, over any database that has our schema."""
+    settings = settings_in(tmp_path_factory.mktemp("module"))
+    return lambda connection: house_over(connection, settings)
+
+
+@pytest.fixture(scope="module")
+def house_of_module(
+    connection: Connection, house_of_module_at: Callable[..., AbstractContextManager[House]]
+) -> Iterator[House]:
+    """One service for all tests of a module: for those that change nothing of each other's."""
+    with house_of_module_at(connection) as built:
+        yield built
 
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Settings:
     """Settings with folders of their own and the hash embedder."""
+    return settings_in(tmp_path)
+
+
+def settings_in(folder: Path) -> Settings:
+    """Settings whose folders lie in one."""
     return load_settings(
         {
             "GRAPHMEM_EMBEDDER": "hash",
-            "GRAPHMEM_DATA_DIR": str(tmp_path / "data"),
-            "GRAPHMEM__SERVER__CACHE_DIR": str(tmp_path / "cache"),
+            "GRAPHMEM_DATA_DIR": str(folder / "data"),
+            "GRAPHMEM__SERVER__CACHE_DIR": str(folder / "cache"),
         }
     )

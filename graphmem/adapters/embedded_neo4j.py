@@ -50,6 +50,7 @@ class EmbeddedOptions:
     jars_folder: Path | None = None
     java_home: str | None = None
     extra_flags: tuple[str, ...] = ()
+    extra_settings: tuple[str, ...] = ()
     train_cache: bool = True
 
 
@@ -179,6 +180,7 @@ class EmbeddedNeo4j:
                 bolt_port=options.bolt_port,
                 http_port=options.http_port,
                 pagecache=options.pagecache,
+                extra=options.extra_settings,
             )
         )
 

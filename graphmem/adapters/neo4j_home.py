@@ -8,7 +8,7 @@ import os
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,8 +41,13 @@ internal.dbms.bolt.netty_server_shutdown_quiet_period_duration=0s
 NEEDED_BYTES = 50_000_000  # a new folder takes 2 MB, its first log files up to 20 MB each
 
 
-def configuration(*, bolt_port: int, http_port: int | None, pagecache: str) -> str:
-    """Return the text of neo4j.conf; without an HTTP port that connector is off."""
+def configuration(
+    *, bolt_port: int, http_port: int | None, pagecache: str, extra: Sequence[str] = ()
+) -> str:
+    """Return the text of neo4j.conf; without an HTTP port that connector is off.
+
+    ``extra`` are lines for other keys than those that stand here.
+    """
     bolt = f"{HOST}:{bolt_port}"
     lines = [
         f"server.default_listen_address={HOST}",
@@ -58,7 +63,8 @@ def configuration(*, bolt_port: int, http_port: int | None, pagecache: str) -> s
             f"server.http.advertised_address={HOST}:{http_port}",
             "server.http.x_forward.enabled=false",
         ]
-    return "\n".join(lines) + "\n" + PRIVACY + SMALL_AND_QUICK_TO_STOP
+    text = "\n".join(lines) + "\n" + PRIVACY + SMALL_AND_QUICK_TO_STOP
+    return text + "".join(f"{line}\n" for line in extra)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,6 +1,7 @@
 """The HTTP API over a built service, and a client with an admin key of its own tenant."""
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,9 +50,8 @@ def apps() -> dict[str, Flask]:
     return {}
 
 
-@pytest.fixture
-def api(house, apps) -> Api:
-    """A client with an admin key of the test's tenant, over the service of the test."""
+def over(house: Any, apps: dict[str, Flask]) -> Api:
+    """A client with an admin key of the tenant of a service."""
     if "app" not in apps:
         apps["app"] = create_app(house.graphmem)
     app = apps["app"]
@@ -59,3 +59,21 @@ def api(house, apps) -> Api:
     app.extensions.pop("graphmem_embedder", None)  # what it remembers of the embedder before
     bare = Api(client=app.test_client(), house=house, key="")
     return bare.with_key(Role.ADMIN, "*")
+
+
+@pytest.fixture(scope="session")
+def api_over(apps) -> Callable[[Any], Api]:
+    """What lets the app of this run speak for a service."""
+    return lambda house: over(house, apps)
+
+
+@pytest.fixture
+def api(house, apps) -> Api:
+    """A client with an admin key of the test's tenant, over the service of the test."""
+    return over(house, apps)
+
+
+@pytest.fixture(scope="module")
+def api_of_module(house_of_module, apps) -> Api:
+    """A client over one service for all tests of a module; who asks it makes it the app's first."""
+    return over(house_of_module, apps)

@@ -1,19 +1,31 @@
-"""The wall: what belongs to another is not there, not even as a difference between two answers."""
+"""The wall: what belongs to another is not there, not even as a difference between two answers.
+
+One service holds Ada's things for all tests here, and three strangers: nothing that a stranger does
+may change what is Ada's, so no test has to build them anew. Every route that names a space or
+something in one has its line in one of the tables; the OpenAPI document says which these are.
+"""
 
 import json
+from itertools import chain
 
 import pytest
 
+from api.schemas.memories import MemoryRequest
 from graphmem.model.caller import Role
 
 SECRET = "zanzibar"
+MEMORIES, EDGES = 3, 2  # of Ada
 
 
-@pytest.fixture
-def walled(api):
-    """Ada's space full of things, and three keys that may see none of it."""
-    entities = ["person:ada", "person:eve"]
-    for uid in ("one", "two"):
+@pytest.fixture(scope="module")
+def world(api_of_module):
+    """Ada's spaces full of things."""
+    api = api_of_module
+    for uid, entities in {
+        "one": ["person:ada", "person:eve"],
+        "two": ["person:ada", "person:eve", "place:x", "place:y"],
+        "taken": [],
+    }.items():
         body = {
             "space": "user:ada",
             "content": f"{SECRET} {uid}.",
@@ -21,24 +33,35 @@ def walled(api):
             "entities": entities,
             "importance": 90,
         }
-        api.post("/v1/memories", body)
+        assert 201 == api.post("/v1/memories", body).status_code
     for kind, uid in (("CAUSED_BY", "edge"), ("PART_OF", "edge-2")):
-        api.post(
-            "/v1/edges", {"space": "user:ada", "from": "one", "to": "two", "type": kind, "uid": uid}
-        )
+        body = {"space": "user:ada", "from": "one", "to": "two", "type": kind, "uid": uid}
+        assert 201 == api.post("/v1/edges", body).status_code
     api.post("/v1/entities/person:eve/merge", {"space": "user:ada", "into": "person:ada"})
+    body = {"space": "orchestrator:ada", "content": f"{SECRET} decided.", "type": "Decision"}
+    assert 201 == api.post("/v1/memories", body).status_code
+    body = {"space": "orchestrator:ada", "message_id": "message", "query": SECRET}
+    assert SECRET in api.post("/v1/bulletins", body).get_json()["rendered"]
     return api
 
 
-@pytest.fixture(params=["another tenant", "another space", "a persona of another"])
-def stranger(request, walled):
+@pytest.fixture
+def walled(world):
+    """Ada's key, over the service of this module."""
+    world.client.application.extensions["graphmem"] = world.house.graphmem
+    return world
+
+
+@pytest.fixture(scope="module", params=["another tenant", "another space", "a persona of another"])
+def other(request, world):
     """A key that may do everything elsewhere, with memories of its own of the same names."""
+    world.client.application.extensions["graphmem"] = world.house.graphmem
     key = {
-        "another tenant": lambda: walled.with_key(
-            Role.ADMIN, "*", tenant=f"{walled.house.caller.tenant}-2"
+        "another tenant": lambda: world.with_key(
+            Role.ADMIN, "*", tenant=f"{world.house.caller.tenant}-2"
         ),
-        "another space": lambda: walled.with_key(Role.ADMIN, "user:bob"),
-        "a persona of another": lambda: walled.with_key(Role.ADMIN, "user:bob/ada"),
+        "another space": lambda: world.with_key(Role.ADMIN, "user:bob"),
+        "a persona of another": lambda: world.with_key(Role.ADMIN, "user:bob/ada"),
     }[request.param]()
     space = "user:bob/ada" if "persona" in request.param else "user:bob"
     key.post(
@@ -46,10 +69,16 @@ def stranger(request, walled):
         {"space": space, "content": "Of Bob.", "uid": "bobs", "entities": ["person:ada"]},
     )
     yield key, space
-    walled.house.rows(
+    world.house.rows(
         "MATCH (n) WHERE n.space STARTS WITH $other DETACH DELETE n",
-        other=f"{walled.house.caller.tenant}-2/",
+        other=f"{world.house.caller.tenant}-",
     )
+
+
+@pytest.fixture
+def stranger(other, walled):
+    """A stranger and its space."""
+    return other
 
 
 def call(key, method, path, body=None):
@@ -59,22 +88,186 @@ def call(key, method, path, body=None):
     return key.client.open(path, method=method, headers={"X-API-Key": key.key}, **sent)
 
 
-OF_ONE = [
-    ("GET", "/v1/memories/{uid}", None),
-    ("GET", "/v1/memories/{uid}/history", None),
-    ("GET", "/v1/memories/{uid}/neighbours", None),
-    ("PATCH", "/v1/memories/{uid}", {"importance": 1}),
-    ("POST", "/v1/memories/{uid}/retract", {}),
-    ("POST", "/v1/memories/{uid}/restore", {}),
-    ("POST", "/v1/memories/{uid}/archive", {}),
-]
+# Routes that name one thing by its uid: what is in its place in the path, and the body.
+BY_UID = {
+    "GET /v1/memories/{uid}": ("one", None),
+    "GET /v1/memories/{uid}/history": ("one", None),
+    "GET /v1/memories/{uid}/neighbours": ("one", None),
+    "PATCH /v1/memories/{uid}": ("one", {"importance": 1}),
+    "POST /v1/memories/{uid}/retract": ("one", {}),
+    "POST /v1/memories/{uid}/restore": ("one", {}),
+    "POST /v1/memories/{uid}/archive": ("one", {}),
+    "POST /v1/memories/{uid}/unfold": ("one", None),
+    "DELETE /v1/edges/{uid}": ("edge", None),
+    "POST /v1/entities/merges/{merge_id}/undo": ("merge", {}),
+    "GET /v1/traces/{trace_id}": ("trace", None),
+    "GET /v1/traces/{trace_id}/why/{uid}": ("trace", None),
+}
+
+# Routes that name a space: the path with what is Ada's in it, and the body.
+BY_SPACE = {
+    "GET /v1/memories": ("/v1/memories?space=user:ada", None),
+    "GET /v1/edges": ("/v1/edges?space=user:ada", None),
+    "GET /v1/entities": ("/v1/entities?space=user:ada", None),
+    "GET /v1/entities/{key}": ("/v1/entities/person:ada?space=user:ada", None),
+    "GET /v1/entities/{key}/card": ("/v1/entities/person:ada/card?space=user:ada", None),
+    "GET /v1/entities/merges": ("/v1/entities/merges?space=user:ada", None),
+    "GET /v1/spaces/policy": ("/v1/spaces/policy?space=user:ada", None),
+    "PUT /v1/spaces/policy": ("/v1/spaces/policy", {"space": "user:ada", "overrides": {}}),
+    "GET /v1/spaces/{name}/policy": ("/v1/spaces/user:ada/policy", None),
+    "GET /v1/spaces/{name}/topics": ("/v1/spaces/user:ada/topics", None),
+    "POST /v1/recall": (
+        "/v1/recall",
+        {"spaces": ["user:ada"], "query": SECRET, "cards": True, "graph": True},
+    ),
+    "POST /v1/memories": ("/v1/memories", {"space": "user:ada", "content": "Mine."}),
+    "POST /v1/edges": (
+        "/v1/edges",
+        {"space": "user:ada", "from": "one", "to": "two", "type": "PART_OF"},
+    ),
+    "POST /v1/entities/{key}/merge": (
+        "/v1/entities/person:eve/merge",
+        {"space": "user:ada", "into": "person:ada"},
+    ),
+    "POST /v1/entities/{key}/split": (
+        "/v1/entities/person:ada/split",
+        {"space": "user:ada", "into": {"key": "person:new"}, "memories": ["one"]},
+    ),
+    "POST /v1/jobs/{name}/runs": ("/v1/jobs/integrity/runs", {"space": "user:ada"}),
+    "GET /v1/bulletins/{message_id}": ("/v1/bulletins/message?space=orchestrator:ada", None),
+    "POST /v1/bulletins": (
+        "/v1/bulletins",
+        {"space": "orchestrator:ada", "message_id": "message", "query": SECRET},
+    ),
+    "POST /v1/context": (
+        "/v1/context",
+        {
+            "space": "orchestrator:ada",
+            "purpose": "selector",
+            "message_id": "new",
+            "content": f"What of {SECRET[:4]}?",
+        },
+    ),
+    "POST /v1/ingest": (
+        "/v1/ingest",
+        {"space": "orchestrator:ada", "filename": "a.txt", "content": "Mine."},
+    ),
+    "POST /v1/ingest/scan": ("/v1/ingest/scan", {"space": "orchestrator:ada"}),
+    "POST /v1/write-backs/diagnostics": (
+        "/v1/write-backs/diagnostics",
+        {"space": "orchestrator:ada", "finding_id": "f", "content": "Mine."},
+    ),
+    "POST /v1/write-backs/transcript": (
+        "/v1/write-backs/transcript",
+        {"space": "orchestrator:ada", "conversation_id": "c", "message_id": "m", "content": "M."},
+    ),
+    "POST /v1/write-backs/workflow-output": (
+        "/v1/write-backs/workflow-output",
+        {
+            "space": "orchestrator:ada",
+            "workflow_run_id": "r",
+            "step_id": "s",
+            "attempt": 1,
+            "outputs": {"note": "Mine."},
+        },
+    ),
+}
+
+# Routes of another form, each with a test of its own here.
+OTHERWISE = {
+    "POST /v1/memories/batch": "test_a_batch_stores_nothing_over_the_wall",
+    "GET /v1/jobs/{name}/runs": "test_runs_of_jobs_elsewhere_are_not_shown",
+    "GET /v1/admin/keys": "test_keys_are_seen_and_revoked_in_their_tenant_only",
+    "POST /v1/admin/keys": "test_keys_are_seen_and_revoked_in_their_tenant_only",
+    "DELETE /v1/admin/keys/{key_id}": "test_keys_are_seen_and_revoked_in_their_tenant_only",
+    "GET /v1/spaces": "test_own_recalls_cards_lists_and_spaces_hold_nothing_of_another",
+}
+
+NAMES_A_SPACE = {"space", "spaces"}
+HOLDS_REQUESTS = {"items"}  # of a batch: what the document says of them stands at the single one
 
 
-@pytest.mark.parametrize(("method", "path", "body"), OF_ONE)
-def test_a_memory_elsewhere_answers_like_one_that_never_was(stranger, method, path, body):
+def properties(document, schema):
+    """The names of all fields of a schema, at any depth."""
+    if "$ref" in schema:
+        schema = document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+    below = chain(
+        schema.get("properties", {}).values(),
+        [schema["items"]] if "items" in schema else [],
+        schema.get("anyOf", []),
+    )
+    found = set(schema.get("properties", {}))
+    return found.union(*(properties(document, each) for each in below))
+
+
+def routes_with_walls(document):
+    """The routes that take a space, or name something in one by their path."""
+    for path, operations in document["paths"].items():
+        shared = operations.get("parameters", [])
+        for method, operation in operations.items():
+            if method == "parameters":
+                continue
+            body = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
+            named = properties(document, body.get("schema", {}))
+            named |= {each["name"] for each in (*shared, *operation.get("parameters", []))}
+            in_path = any(each["in"] == "path" for each in shared)
+            if in_path or named & (NAMES_A_SPACE | HOLDS_REQUESTS):
+                yield f"{method.upper()} {path}"
+
+
+def test_every_route_that_takes_a_space_or_a_uid_has_a_line_in_a_table(api):
+    document = api.get("/openapi.json").get_json()
+
+    listed = [*BY_UID, *BY_SPACE, *OTHERWISE]
+    assert sorted(set(listed)) == sorted(listed)
+    without_parameters = {"GET /v1/admin/keys", "GET /v1/spaces"}
+    assert set(listed) - without_parameters == set(routes_with_walls(document))
+    assert set(OTHERWISE.values()) <= set(globals())
+
+
+def test_every_route_that_is_left_out_of_the_tables_asks_for_no_memories(api):
+    document = api.get("/openapi.json").get_json()
+    routes = {
+        f"{method.upper()} {path}"
+        for path, operations in document["paths"].items()
+        for method in operations
+        if method != "parameters"
+    }
+
+    assert {
+        "GET /health/live",
+        "GET /health/ready",
+        "GET /metrics",
+        "GET /version",
+        "GET /v1/jobs",
+    } == routes - {*BY_UID, *BY_SPACE, *OTHERWISE}
+
+
+def uid_of(walled, what):
+    """The uid of something of Ada's."""
+    if what == "merge":
+        answer = walled.get("/v1/entities/merges?space=user:ada")
+        return answer.get_json()["items"][0]["merge_id"]
+    if what == "trace":
+        body = {"spaces": ["user:ada"], "query": SECRET}
+        trace_id = walled.post("/v1/recall", body).get_json()["trace_id"]
+        walled.house.graphmem.journal.flush()
+        assert 200 == walled.get(f"/v1/traces/{trace_id}").status_code
+        return trace_id
+    return what
+
+
+@pytest.mark.parametrize("route", sorted(BY_UID))
+def test_a_memory_elsewhere_answers_like_one_that_never_was(stranger, walled, route):
     key, _ = stranger
+    method, path = route.split()
+    what, body = BY_UID[route]
+    name = path.partition("{")[2].partition("}")[0]
 
-    there, nowhere = (call(key, method, path.format(uid=uid), body) for uid in ("one", "nothing"))
+    there, nowhere = (
+        call(key, method, path.format(**{"uid": "one", name: uid}), body)
+        for uid in (uid_of(walled, what), "nothing")
+    )
 
     assert (404, 404) == (there.status_code, nowhere.status_code)
     assert without_id(there) == without_id(nowhere)
@@ -98,7 +291,7 @@ def test_an_edge_elsewhere_answers_like_one_that_never_was(stranger, walled):
         )
         assert 422 == drawn.status_code
         assert without_id(drawn) == without_id(missing)
-    assert 2 == walled.get("/v1/edges?space=user:ada").get_json()["total"]
+    assert EDGES == walled.get("/v1/edges?space=user:ada").get_json()["total"]
 
 
 @pytest.mark.parametrize(
@@ -114,28 +307,13 @@ def test_a_write_cannot_point_over_the_wall(stranger, walled, field):
     assert "active" == walled.get("/v1/memories/one").get_json()["status"]
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "body"),
-    [
-        ("GET", "/v1/memories?space=user:ada", None),
-        ("GET", "/v1/edges?space=user:ada", None),
-        ("GET", "/v1/entities?space=user:ada", None),
-        ("GET", "/v1/entities/person:ada/card?space=user:ada", None),
-        ("GET", "/v1/entities/merges?space=user:ada", None),
-        ("GET", "/v1/spaces/policy?space=user:ada", None),
-        ("PUT", "/v1/spaces/policy", {"space": "user:ada", "overrides": {}}),
-        (
-            "POST",
-            "/v1/recall",
-            {"spaces": ["user:ada"], "query": SECRET, "cards": True, "graph": True},
-        ),
-        ("POST", "/v1/memories", {"space": "user:ada", "content": "Mine."}),
-        ("POST", "/v1/edges", {"space": "user:ada", "from": "one", "to": "two", "type": "PART_OF"}),
-        ("POST", "/v1/entities/person:eve/merge", {"space": "user:ada", "into": "person:ada"}),
-    ],
-)
-def test_naming_a_space_elsewhere_gives_nothing_of_it(stranger, walled, method, path, body):
+@pytest.mark.parametrize("route", sorted(BY_SPACE))
+def test_naming_a_space_elsewhere_gives_nothing_of_it(stranger, walled, route):
+    method = route.split()[0]
+    path, body = BY_SPACE[route]
     key, _ = stranger
+    if key_tenant(walled, key) != walled.house.caller.tenant:  # who may name it: its own is meant
+        key = walled.with_key(Role.ADMIN, "*", tenant=f"{walled.house.caller.tenant}-3")
 
     answer = call(key, method, path, body)
 
@@ -143,8 +321,9 @@ def test_naming_a_space_elsewhere_gives_nothing_of_it(stranger, walled, method, 
     is_other_tenant = key_tenant(walled, key) != walled.house.caller.tenant
     if not is_other_tenant:
         assert 403 == answer.status_code
-    assert 2 == walled.get("/v1/memories?space=user:ada").get_json()["total"]
-    assert 2 == walled.get("/v1/edges?space=user:ada").get_json()["total"]
+    assert MEMORIES == walled.get("/v1/memories?space=user:ada").get_json()["total"]
+    assert 1 == walled.get("/v1/memories?space=orchestrator:ada").get_json()["total"]
+    assert EDGES == walled.get("/v1/edges?space=user:ada").get_json()["total"]
 
 
 def test_own_recalls_cards_lists_and_spaces_hold_nothing_of_another(stranger):
@@ -172,10 +351,6 @@ def test_own_recalls_cards_lists_and_spaces_hold_nothing_of_another(stranger):
 
 def test_a_cursor_of_another_key_opens_nothing(stranger, walled):
     key, space = stranger
-    walled.post(
-        "/v1/memories",
-        {"space": "user:ada", "content": "More.", "entities": ["place:x", "place:y"]},
-    )
     for noun in ("memories", "edges", "entities"):
         cursor = walled.get(f"/v1/{noun}?space=user:ada&limit=1").get_json()["next_cursor"]
         assert cursor is not None
@@ -202,10 +377,53 @@ def test_a_merge_elsewhere_cannot_be_undone(stranger, walled):
 def test_a_uid_that_is_taken_elsewhere_is_free_here(stranger, walled):
     key, space = stranger
 
-    answer = call(key, "POST", "/v1/memories", {"space": space, "content": "Mine.", "uid": "one"})
+    answer = call(key, "POST", "/v1/memories", {"space": space, "content": "Mine.", "uid": "taken"})
 
     assert (201, "created") == (answer.status_code, answer.get_json()["outcome"])
-    assert f"{SECRET} one." == walled.get("/v1/memories/one?space=user:ada").get_json()["content"]
+    there = walled.get("/v1/memories/taken?space=user:ada").get_json()
+    assert f"{SECRET} taken." == there["content"]
+
+
+def test_a_batch_stores_nothing_over_the_wall(stranger, walled):
+    key, _ = stranger
+    assert "space" in MemoryRequest().fields  # each of the items names one
+
+    body = {"items": [{"space": "user:ada", "content": "Mine."}]}
+    answer = call(key, "POST", "/v1/memories/batch", body)
+
+    refused = answer.get_json()["counts"]["refused"]
+    assert (key_tenant(walled, key) == walled.house.caller.tenant) == (refused == 1)
+    assert MEMORIES == walled.get("/v1/memories?space=user:ada").get_json()["total"]
+
+
+def test_runs_of_jobs_elsewhere_are_not_shown(stranger, walled):
+    key, _ = stranger
+    run = walled.post("/v1/jobs/integrity/runs", {"space": "user:ada"}).get_json()["run"]
+    assert "succeeded" == run["status"]
+
+    answer = call(key, "GET", "/v1/jobs/integrity/runs?limit=200")
+
+    assert 200 == answer.status_code
+    assert run["uid"] not in answer.get_data(as_text=True)
+    assert run["uid"] in walled.get("/v1/jobs/integrity/runs").get_data(as_text=True)
+
+
+def test_keys_are_seen_and_revoked_in_their_tenant_only(stranger, walled):
+    key, _ = stranger
+    if key_tenant(walled, key) == walled.house.caller.tenant:
+        body = {"name": "wide", "role": "reader", "spaces": ["user:ada"]}
+        assert 403 == call(key, "POST", "/v1/admin/keys", body).status_code
+        return
+    body = {"name": "over", "role": "reader", "spaces": ["*"]}
+    own = {each["id"] for each in walled.get("/v1/admin/keys").get_json()["items"]}
+
+    seen = {each["id"] for each in call(key, "GET", "/v1/admin/keys").get_json()["items"]}
+    there, nowhere = (call(key, "DELETE", f"/v1/admin/keys/{uid}") for uid in (min(own), "nothing"))
+    made = call(key, "POST", "/v1/admin/keys", body | {"tenant": walled.house.caller.tenant})
+
+    assert set() == seen & own
+    assert (404, 404, 403) == (there.status_code, nowhere.status_code, made.status_code)
+    assert without_id(there) == without_id(nowhere)
 
 
 def key_tenant(walled, key):

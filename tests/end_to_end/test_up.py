@@ -6,11 +6,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from waiting import eventually
 
 from graphmem.store.migration_steps import CORE_STEPS
 from graphmem.store.migrations import core_migrations
@@ -217,11 +217,12 @@ def test_what_dies_comes_back_and_nothing_acknowledged_is_lost(service, victim):
     assert killed
     for process in killed:
         process.send_signal(signal.SIGKILL)
-    deadline = time.monotonic() + 90
-    while time.monotonic() < deadline:
-        if service.children(victim) and not set(killed) & set(service.children(victim)):
-            break
-        time.sleep(0.2)
+
+    def is_another():
+        alive = service.children(victim)
+        return alive and not set(killed) & set(alive)
+
+    assert eventually(is_another, seconds=90)
     service.wait_ready()
 
     for content in contents:
@@ -246,14 +247,14 @@ def test_a_damaged_store_stops_memory_and_nothing_else_until_it_is_back(service)
         (store / "databases" / "neo4j" / name).write_bytes(b"damaged " * 1_024)
 
     service.begin()
-    code = eventually(lambda: reason(service), "memory_db_corrupt")
 
-    assert ("memory_db_corrupt", 200) == (code, service.call("GET", "/health/live")[0])
+    assert eventually(lambda: reason(service) == "memory_db_corrupt", seconds=90)
+    assert 200 == service.call("GET", "/health/live")[0]
     assert "neo4j" in (answer := service.call("GET", "/health/ready")[1])["checks"]
     assert "ok" != answer["status"]
     log = service.folder / "data" / "orchestrators" / "main" / "memory" / "logs" / "memory.log"
     assert eventually(
-        lambda: log.exists() and "memory.worker.degraded" in log.read_text("utf-8"), wanted=True
+        lambda: log.exists() and "memory.worker.degraded" in log.read_text("utf-8"), seconds=90
     )
     shutil.rmtree(store)
     shutil.copytree(kept, store)
@@ -272,14 +273,6 @@ def reason(service):
     except OSError:
         return None
     return answer.get("error", {}).get("code")
-
-
-def eventually(question, wanted):
-    """What a question gives, at the latest after a minute and a half."""
-    deadline = time.monotonic() + 90
-    while (found := question()) != wanted and time.monotonic() < deadline:
-        time.sleep(0.3)
-    return found
 
 
 def test_an_interrupt_leaves_no_process_and_the_next_start_finds_everything(service):

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import stat
 import subprocess
@@ -14,12 +15,19 @@ from typing import Any
 
 import psutil
 import pytest
+from builders import a_request
 from neo4j import Driver, GraphDatabase
 from neo4j.exceptions import AuthError
 
+from graphmem.adapters.clock import SystemClock
 from graphmem.adapters.embedded_neo4j import EmbeddedNeo4j, EmbeddedOptions, Endpoint, attach
+from graphmem.adapters.embedders import HashEmbedder
 from graphmem.adapters.ports import free_port
 from graphmem.errors import EmbeddedServerError
+from graphmem.model.memory import MemoryType
+from graphmem.recall.request import RankerName
+from graphmem.store.connection import Connection
+from graphmem.store.migrations import apply_migrations
 
 REPOSITORY = Path(__file__).parents[2]
 QUICK = ("-XX:TieredStopAtLevel=1",)
@@ -167,6 +175,50 @@ def test_port_in_use_is_told_before_anything_is_made(
     with pytest.raises(EmbeddedServerError, match=rf"^Port {port} on 127\.0\.0\.1 is in use"):
         EmbeddedNeo4j(options(tmp_path / "home", **{name: port})).start()
     assert not (tmp_path / "home" / "password").exists()
+
+
+@pytest.fixture
+def real_house(running, house_at):
+    """A service over a server that plans as those of users do."""
+    at = running.start()
+    connection = Connection(at.uri, user=at.user, password=at.password)
+    apply_migrations(connection, embedder=HashEmbedder(), clock=SystemClock(), holder="tests")
+    with house_at(connection) as house:
+        yield house
+    connection.close()
+
+
+def test_in_steady_state_no_recall_waits_for_a_plan(real_house):
+    house = real_house
+    house.write(*[a_request(f"Tea fact {number}.", tags=("t",)) for number in range(30)])
+
+    house.graphmem.journal.close()  # what is written behind makes no recall wait
+
+    def plans_after(*, recalls):
+        clear_plans(house)
+        house.graphmem.recall.warm_up()
+        for number in range(recalls):
+            house.recall("tea " * (number + 1), "user:ada", limit=number + 1)
+            house.recall(
+                f"tea {number}",
+                "user:ada",
+                "user:bob",
+                types=[MemoryType.FACT],
+                include_superseded=True,
+            )
+            house.recall("tea", tags=["t"], cards=True, graph=bool(number % 2))
+            house.recall("tea", entities=["person:ada"], known_at=house.clock.now())
+            house.recall("?!", ranker=RankerName.RRF)
+        return clear_plans(house)
+
+    assert plans_after(recalls=0) == plans_after(recalls=6)
+
+
+def clear_plans(house):
+    """Empty the server's plan cache; says how many plans were in it."""
+    said = house.rows("CALL db.clearQueryCaches()")[0][0]
+    number = re.search(r"\d+", said)
+    return int(number[0]) if number else 0
 
 
 def test_lost_password_file_is_told_and_the_data_are_left_alone(tmp_path: Path) -> None:

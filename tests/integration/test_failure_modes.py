@@ -8,13 +8,13 @@ import json
 import os
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 from urllib.parse import urlparse
 
 import pytest
 from builders import a_request
+from waiting import eventually
 from wire import Wire
 
 from graphmem.adapters.ports import free_port
@@ -22,7 +22,6 @@ from graphmem.errors import ValueDamaged
 from graphmem.model.caller import Role
 
 SPACE = "orchestrator:main"
-SECONDS = 60
 
 
 @pytest.fixture
@@ -96,19 +95,6 @@ class Processes:
         return [
             line for line in map(json.loads, lines) if line["event"] != "memory.worker.heartbeat"
         ]
-
-
-def eventually(question):
-    """What a question gives as soon as it is true."""
-    deadline = time.monotonic() + SECONDS
-    while time.monotonic() < deadline:
-        try:
-            if found := question():
-                return found
-        except OSError:
-            pass
-        time.sleep(0.1)
-    return question()
 
 
 def test_a_store_that_is_gone_at_the_start_and_during_a_run_stops_memory_and_nothing_else(

@@ -19,14 +19,15 @@ class ChatServer:
     def __init__(self):
         self.text = '{"summary": "Ada likes tea."}'
         self.status = 200
-        self.delay = 0.0
+        self.answers = threading.Event()
+        self.answers.set()
         self.asked = []
         outer = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_POST(self):
                 outer.asked.append(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
-                time.sleep(outer.delay)
+                outer.answers.wait(5)
                 message = {"role": "assistant", "content": outer.text}
                 answer = {
                     "id": "x",
@@ -55,6 +56,7 @@ def chat():
     thread = threading.Thread(target=served.server.serve_forever)
     thread.start()
     yield served
+    served.answers.set()
     served.server.shutdown()
     thread.join()
     served.server.server_close()
@@ -92,7 +94,7 @@ def test_what_is_no_object_is_no_answer(chat, text):
 
 
 def test_a_model_that_takes_too_long_is_not_waited_for(chat):
-    chat.delay = 2.0
+    chat.answers.clear()
     began = time.monotonic()
 
     with pytest.raises(ModelUnavailable, match="APITimeoutError"):

@@ -1,6 +1,5 @@
 """Recall on a real graph."""
 
-import re
 import time
 from datetime import timedelta
 
@@ -257,38 +256,6 @@ def test_a_bad_space_is_named(house):
         house.recall("tea", "user:ada", "nonsense")
 
     assert ["spaces.1"] == list(caught.value.fields)
-
-
-def test_in_steady_state_no_recall_waits_for_a_plan(house):
-    house.write(*[a_request(f"Tea fact {number}.", tags=("t",)) for number in range(30)])
-
-    house.graphmem.journal.close()  # what is written behind makes no recall wait
-
-    def plans_after(*, recalls):
-        clear_plans(house)
-        house.graphmem.recall.warm_up()
-        for number in range(recalls):
-            house.recall("tea " * (number + 1), "user:ada", limit=number + 1)
-            house.recall(
-                f"tea {number}",
-                "user:ada",
-                "user:bob",
-                types=[MemoryType.FACT],
-                include_superseded=True,
-            )
-            house.recall("tea", tags=["t"], cards=True, graph=bool(number % 2))
-            house.recall("tea", entities=["person:ada"], known_at=house.clock.now())
-            house.recall("?!", ranker=RankerName.RRF)
-        return clear_plans(house)
-
-    assert plans_after(recalls=0) == plans_after(recalls=6)
-
-
-def clear_plans(house):
-    """Empty the server's plan cache; says how many plans were in it."""
-    said = house.rows("CALL db.clearQueryCaches()")[0][0]
-    number = re.search(r"\d+", said)
-    return int(number[0]) if number else 0
 
 
 def test_a_recall_is_one_round_trip_and_at_most_two(house):
