@@ -17,14 +17,14 @@ from graphmem.errors import (
     InvalidInput,
     PolicyRefused,
 )
-from graphmem.gateway.answers import answer_text, is_stored, memory_keys, report_from
-from graphmem.gateway.combining import Combiner
 from graphmem.gateway.decide import Item, decide, selection_for
 from graphmem.gateway.edges import EdgeRequest, edge_problems
 from graphmem.gateway.gateway import Gateway
+from graphmem.gateway.group_commit import GroupCommit
 from graphmem.gateway.memory_operation import MemoryOperation
 from graphmem.gateway.operation import Actor, Decided
 from graphmem.gateway.preparation import Preparation, Prepared
+from graphmem.gateway.replay import answer_text, is_stored, memory_keys, report_from
 from graphmem.gateway.tracing import write_trace
 from graphmem.gateway.workbench import Workbench
 from graphmem.model.caller import Caller
@@ -211,12 +211,12 @@ class Writing:
     traces: Traces
     clock: Clock
     ids: IdSource
-    _combiner: Combiner[Part, WriteReport] = field(init=False)
+    _group_commit: GroupCommit[Part, WriteReport] = field(init=False)
 
     def __post_init__(self) -> None:
         """Small writes share a transaction."""
-        combiner = Combiner(self._write_together, jobs_max=_COMBINED_JOBS_MAX)
-        object.__setattr__(self, "_combiner", combiner)
+        group = GroupCommit(self._write_together, jobs_max=_COMBINED_JOBS_MAX)
+        object.__setattr__(self, "_group_commit", group)
 
     def write(
         self,
@@ -249,7 +249,7 @@ class Writing:
         ready = self.preparation.embed(prepared) if with_vectors else prepared.without_vectors()
         part = self._part(ready, caller)
         if not atomic and idempotency is None and len(ready.items) <= _COMBINED_ITEMS_MAX:
-            return self._combiner.submit(part)
+            return self._group_commit.submit(part)
         report = self._write_alone(part, atomic=atomic, edges=edges, idempotency=idempotency)
         if atomic and any(result.error for result in report.results):
             refused = [result for result in report.results if result.error]
@@ -272,7 +272,7 @@ class Writing:
         items = tuple(replace(item, expected_version=expected_version) for item in prepared.items)
         ready = self.preparation.embed(replace(prepared, items=items))
         report = (
-            self._combiner.submit(self._part(ready, caller))
+            self._group_commit.submit(self._part(ready, caller))
             if items
             else self._nothing_stored(ready, (), caller)
         )

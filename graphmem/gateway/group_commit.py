@@ -15,7 +15,7 @@ Job = TypeVar("Job")
 Answer = TypeVar("Answer")
 
 
-class Combiner(Generic[Job, Answer]):
+class GroupCommit(Generic[Job, Answer]):
     """Runs jobs of several threads together, by one of these threads, in the order in which they came.
 
     ``run`` answers every job, or raises for all; then each job is run alone, so that one takes no
