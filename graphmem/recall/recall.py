@@ -16,13 +16,13 @@ from graphmem.model.space import Space, SpaceKind
 from graphmem.model.tokens import epoch_ms
 from graphmem.model.trace import TraceKind, TraceRecord, redacted
 from graphmem.ports import Clock, Embedder, Events, IdSource, Vector
-from graphmem.recall.asking import search_of
 from graphmem.recall.candidates import Scored
 from graphmem.recall.cards import Card, entity_cards
 from graphmem.recall.explain import kept_candidates, kept_request
 from graphmem.recall.planner import Plan, plan, plan_limit
 from graphmem.recall.ranking import ranked
 from graphmem.recall.request import Bundle, Explanation, Mode, RankerName, RecallItem, RecallRequest
+from graphmem.recall.search_builder import search_of
 from graphmem.recall.spaces import has_orchestrator, readable_spaces
 from graphmem.store.candidates import Candidates, CardNumbers, Found, Harvest, Search
 from graphmem.store.entities import CardQuestion, Entities, KnownOf

@@ -9,7 +9,7 @@ from graphmem.model.source import CapturedBy
 from graphmem.model.space import Space
 from graphmem.model.tokens import ends_after_ms, epoch_ms
 from graphmem.ports import Vector
-from graphmem.recall.query_text import Facets, Moments, query_text
+from graphmem.recall.lucene_query import Facets, Moments, lucene_query
 from graphmem.recall.request import RankerName, RecallRequest
 from graphmem.store.candidates import Search
 
@@ -40,7 +40,7 @@ def search_of(
     begins_by, ends_after = _interval(request, now)
     return Search(
         vector=vector,
-        text=query_text(
+        text=lucene_query(
             request.query,
             spaces=keys,
             statuses=_indexed_statuses(request),

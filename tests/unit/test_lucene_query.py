@@ -4,11 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.model.memory import Status
-from graphmem.recall.query_text import Facets, Moments, query_text
+from graphmem.recall.lucene_query import Facets, Moments, lucene_query
 
 
 def text_of(cue, spaces=("acme/user:ada",)):
-    return query_text(
+    return lucene_query(
         cue,
         spaces=spaces,
         statuses=[Status.ACTIVE],

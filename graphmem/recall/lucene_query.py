@@ -43,7 +43,7 @@ class Moments:
     ends_after: int = _EARLIEST
 
 
-def query_text(
+def lucene_query(
     cue: str,
     *,
     spaces: Sequence[str],
