@@ -9,7 +9,7 @@ from pathlib import Path
 
 from graphmem.adapters.embedded_neo4j import USER, EmbeddedNeo4j, EmbeddedOptions, Endpoint, attach
 from graphmem.adapters.neo4j_home import Neo4jHome
-from graphmem.adapters.ports import HOST
+from graphmem.adapters.tcp import HOST
 from graphmem.errors import StoreDamaged, StoreUnavailable
 from graphmem.settings import Settings
 from graphmem.store.connection import Connection

@@ -20,7 +20,7 @@ import click
 
 from graphmem.adapters.embedded_neo4j import USER, EmbeddedNeo4j, ServerEndedError
 from graphmem.adapters.guarded_process import GuardedProcess
-from graphmem.adapters.ports import HOST, check_port
+from graphmem.adapters.tcp import HOST, check_port
 from graphmem.bootstrap import build, embedder_of
 from graphmem.database import (
     admin_key,

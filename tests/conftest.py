@@ -22,7 +22,7 @@ from uuid6 import uuid7
 from graphmem.adapters.clock import SystemClock
 from graphmem.adapters.embedded_neo4j import EmbeddedNeo4j, EmbeddedOptions
 from graphmem.adapters.embedders import HashEmbedder
-from graphmem.adapters.ports import free_port
+from graphmem.adapters.tcp import free_port
 from graphmem.bootstrap import Graphmem, build
 from graphmem.model.caller import Caller, Role
 from graphmem.model.writing import WriteReport, WriteRequest

@@ -15,7 +15,7 @@ from filelock import FileLock, Timeout
 from graphmem.adapters.guarded_process import GuardedProcess
 from graphmem.adapters.neo4j_command import Neo4jCommand, set_first_password
 from graphmem.adapters.neo4j_home import Neo4jHome, configuration
-from graphmem.adapters.ports import HOST, free_port
+from graphmem.adapters.tcp import HOST, free_port
 
 log = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from graphmem.adapters.neo4j_command import Neo4jCommand, set_first_password
 from graphmem.adapters.neo4j_home import Neo4jHome, RunningServer, configuration
 from graphmem.adapters.neo4j_jars import fetch_jars, jars_in, packaged_lock
 from graphmem.adapters.neo4j_output import why_it_ended
-from graphmem.adapters.ports import HOST, check_port
+from graphmem.adapters.tcp import HOST, check_port
 from graphmem.errors import EmbeddedServerError
 
 USER = "neo4j"

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphmem.adapters.ports import HOST
+from graphmem.adapters.tcp import HOST
 from graphmem.errors import EmbeddedServerError
 
 # For the version that the lock pins, internal keys included; an unknown or doubled key ends the

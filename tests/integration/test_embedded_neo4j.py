@@ -22,7 +22,7 @@ from neo4j.exceptions import AuthError
 from graphmem.adapters.clock import SystemClock
 from graphmem.adapters.embedded_neo4j import EmbeddedNeo4j, EmbeddedOptions, Endpoint, attach
 from graphmem.adapters.embedders import HashEmbedder
-from graphmem.adapters.ports import free_port
+from graphmem.adapters.tcp import free_port
 from graphmem.errors import EmbeddedServerError
 from graphmem.model.memory import MemoryType
 from graphmem.recall.request import RankerName

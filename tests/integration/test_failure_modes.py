@@ -17,7 +17,7 @@ from builders import a_request
 from waiting import eventually
 from wire import Wire
 
-from graphmem.adapters.ports import free_port
+from graphmem.adapters.tcp import free_port
 from graphmem.errors import ValueDamaged
 from graphmem.model.caller import Role
 

@@ -20,7 +20,7 @@ from graphmem.adapters.neo4j_jars import (
     packaged_lock,
     read_lock,
 )
-from graphmem.adapters.ports import free_port
+from graphmem.adapters.tcp import free_port
 from graphmem.errors import EmbeddedServerError
 
 CONTENTS = {"org.neo4j:neo4j:9.1": b"first", "io.netty:native:1.0:linux-x86_64": b"second"}
