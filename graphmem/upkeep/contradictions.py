@@ -15,7 +15,7 @@ from graphmem.model.policy import ContradictionPolicy
 from graphmem.model.state import Decision, EdgeEnds, GraphState
 from graphmem.model.tending import Named, Statement
 from graphmem.text.analysis import words
-from graphmem.text.claims import Claim, claim_of, values_disagree
+from graphmem.text.assertions import Assertion, assertion_of, values_disagree
 from graphmem.upkeep.archival import CORRECTION_TAG
 from graphmem.upkeep.verdicts import RULES
 
@@ -43,9 +43,9 @@ class Disagreement:
 
 def find_disagreements(statements: Iterable[Statement]) -> list[Disagreement]:
     """The pairs of one space that disagree by rules: one entity, one claim family, other values, the same time."""
-    families: dict[tuple[str, str], list[tuple[Statement, Claim]]] = defaultdict(list)
+    families: dict[tuple[str, str], list[tuple[Statement, Assertion]]] = defaultdict(list)
     for statement in statements:
-        claim = claim_of(statement.content)
+        claim = assertion_of(statement.content)
         entity = _subject(claim, statement.entities) if claim else None
         if claim and entity:
             families[entity.key, claim.family].append((statement, claim))
@@ -68,9 +68,11 @@ def find_disagreements(statements: Iterable[Statement]) -> list[Disagreement]:
     return found
 
 
-def _one_of_each_value(said: Sequence[tuple[Statement, Claim]]) -> list[tuple[Statement, Claim]]:
+def _one_of_each_value(
+    said: Sequence[tuple[Statement, Assertion]],
+) -> list[tuple[Statement, Assertion]]:
     """The newest statement of each value and time, at most as many as can be paired."""
-    chosen: dict[object, tuple[Statement, Claim]] = {}
+    chosen: dict[object, tuple[Statement, Assertion]] = {}
     for statement, claim in said:
         chosen.setdefault(
             (claim.value, statement.valid_from, statement.valid_until), (statement, claim)
@@ -78,7 +80,7 @@ def _one_of_each_value(said: Sequence[tuple[Statement, Claim]]) -> list[tuple[St
     return list(chosen.values())[: 2 * _PAIRS]
 
 
-def _subject(claim: Claim, entities: Sequence[Named]) -> Named | None:
+def _subject(claim: Assertion, entities: Sequence[Named]) -> Named | None:
     """The entity that a claim is about: the one that is named before the value, and nobody of its relatives.
 
     Where a memory mentions one entity and says he, she or they, that one is meant.

@@ -14,7 +14,7 @@ from graphmem.model.event import Effect, Event, Reason
 from graphmem.model.memory import Authority, Memory, Status
 from graphmem.model.policy import WritePolicy
 from graphmem.model.state import Decision, GraphState
-from graphmem.text.claims import claim_words
+from graphmem.text.assertions import claim_words
 from graphmem.text.normalise import shorten
 from graphmem.upkeep.curator import is_seeded, may_repeat, worth
 from graphmem.upkeep.gathering import united, united_tags

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphmem.text.claims import claim_of, claim_words, values_disagree
+from graphmem.text.assertions import assertion_of, claim_words, values_disagree
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_other_claims_have_other_words(one, other):
     ],
 )
 def test_what_a_statement_says_of_its_subject(text, family, value):
-    claim = claim_of(text)
+    claim = assertion_of(text)
 
     assert (family, value) == ((claim.family, " ".join(claim.value)) if claim else (None, None))
 
@@ -75,4 +75,4 @@ def test_what_a_statement_says_of_its_subject(text, family, value):
     ],
 )
 def test_values_of_one_family_disagree(one, other, expected):
-    assert expected == values_disagree(claim_of(one), claim_of(other))
+    assert expected == values_disagree(assertion_of(one), assertion_of(other))

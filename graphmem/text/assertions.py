@@ -65,7 +65,7 @@ _LIKES = {
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Claim:
+class Assertion:
     """What a statement says of its subject: one value of a family, such as residence: rome."""
 
     subject: tuple[str, ...]  # the words before it
@@ -80,19 +80,19 @@ def claim_words(text: str) -> tuple[str, ...]:
     return tuple(word for word in words(text) if word not in _FILLERS)
 
 
-def claim_of(text: str) -> Claim | None:
+def assertion_of(text: str) -> Assertion | None:
     """The single-valued statement that a text makes, if it makes one that can disagree with another."""
     said = claim_words(text)
     return _relation(said) or _attribute(said) or _liking(said) or _polarity(said)
 
 
-def values_disagree(one: Claim, other: Claim) -> bool:
+def values_disagree(one: Assertion, other: Assertion) -> bool:
     """Whether two claims of one family cannot both hold; Rome and Rome in Italy can."""
     first, second = set(one.value), set(other.value)
     return one.family == other.family and not (first <= second or second <= first)
 
 
-def _relation(said: tuple[str, ...]) -> Claim | None:
+def _relation(said: tuple[str, ...]) -> Assertion | None:
     for family, phrases in _RELATIONS.items():
         for phrase in sorted(phrases, key=len, reverse=True):
             parts = tuple(phrase.split())
@@ -102,14 +102,16 @@ def _relation(said: tuple[str, ...]) -> Claim | None:
                     if value and value[0] in _NO_VALUES:
                         return None
                     if family == "birthplace" and value and value[0].isdigit():
-                        return Claim(subject=said[:start], family="birth", value=value)
+                        return Assertion(subject=said[:start], family="birth", value=value)
                     return (
-                        Claim(subject=said[:start], family=family, value=value) if value else None
+                        Assertion(subject=said[:start], family=family, value=value)
+                        if value
+                        else None
                     )
     return None
 
 
-def _attribute(said: tuple[str, ...]) -> Claim | None:
+def _attribute(said: tuple[str, ...]) -> Assertion | None:
     """``ada s email is x``, ``favourite colour is blue``: the value of something that there is one of."""
     for place in range(1, len(said) - 1):
         if said[place] != "is" or said[place + 1] in _NEGATIONS:
@@ -120,34 +122,38 @@ def _attribute(said: tuple[str, ...]) -> Claim | None:
         )
         if favourite is not None and favourite < place - 1:
             family = "favourite " + " ".join(before[favourite + 1 :])
-            return Claim(subject=before[:favourite], family=family, value=_value(said[place + 1 :]))
+            return Assertion(
+                subject=before[:favourite], family=family, value=_value(said[place + 1 :])
+            )
         if before[-1] in _ATTRIBUTES:
-            return Claim(subject=before[:-1], family=before[-1], value=_value(said[place + 1 :]))
+            return Assertion(
+                subject=before[:-1], family=before[-1], value=_value(said[place + 1 :])
+            )
         return None
     return None
 
 
-def _liking(said: tuple[str, ...]) -> Claim | None:
+def _liking(said: tuple[str, ...]) -> Assertion | None:
     for place in range(1, len(said) - 1):
         if said[place] in _LIKES:
             before = tuple(word for word in said[:place] if word not in _AUXILIARIES | _NEGATIONS)
             is_negated = bool(_NEGATIONS & set(said[max(0, place - 2) : place]))
             thing = _value(said[place + 1 :])
             likes = _LIKES[said[place]] is not is_negated
-            return Claim(
+            return Assertion(
                 subject=before, family=f"likes {' '.join(thing)}", value=("yes" if likes else "no",)
             )
     return None
 
 
-def _polarity(said: tuple[str, ...]) -> Claim | None:
+def _polarity(said: tuple[str, ...]) -> Assertion | None:
     """A statement and its negation: ``ada is not allergic to nuts``."""
     if not _VERBS & set(said):
         return None
     plain = tuple(word for word in said if word not in _NEGATIONS | _AUXILIARIES)
     verb = next(place for place, word in enumerate(plain) if word in _VERBS)
     value = "no" if _NEGATIONS & set(said) else "yes"
-    return Claim(subject=plain[:verb], family=f"holds {' '.join(plain)}", value=(value,))
+    return Assertion(subject=plain[:verb], family=f"holds {' '.join(plain)}", value=(value,))
 
 
 def _value(rest: tuple[str, ...]) -> tuple[str, ...]:
