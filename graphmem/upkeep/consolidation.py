@@ -29,11 +29,11 @@ from graphmem.upkeep.archival import ARCHIVAL, PROTECTED_TYPES
 from graphmem.upkeep.expiry import EXPIRY
 from graphmem.upkeep.fragments import entity_fragments
 from graphmem.upkeep.gathering import Gatherer, Gathering
+from graphmem.upkeep.merge_actions import RULES, MergeAction, actions_by_rules, decide_actions
 from graphmem.upkeep.questions import Asker
 from graphmem.upkeep.summaries import KeepSummary, entity_summary, needs_summary, plan_summaries
 from graphmem.upkeep.sweep import Sweep
 from graphmem.upkeep.topics import KeepTopics, TopicCounter
-from graphmem.upkeep.verdicts import RULES, Verdict, decide_verdicts, verdicts_by_rules
 
 _FRAGMENT = "one name, written differently"
 _SHOWN_TO_MODEL = 50  # memories beside the new ones
@@ -102,21 +102,21 @@ class Consolidation:
         memories = self.memories.by_key(
             {key for pair in near for key in (pair.key, pair.other) if key}
         )
-        verdicts = self._verdicts(near, memories, policy, run)
-        if not verdicts:
+        actions = self._actions(near, memories, policy, run)
+        if not actions:
             return
         vectors = (
             {}
             if run.dry_run
-            else self.gatherer.vectors([verdict.content for verdict in verdicts if verdict.content])
+            else self.gatherer.vectors([action.content for action in actions if action.content])
         )
-        keys = frozenset(key for verdict in verdicts for key in (verdict.key, verdict.other) if key)
+        keys = frozenset(key for action in actions for key in (action.key, action.other) if key)
         self.gateway.execute(
             JobStep(
                 selected=Selection(memories=keys, claims=claims_of(memories[key] for key in keys)),
                 decider=partial(
-                    decide_verdicts,
-                    verdicts=verdicts,
+                    decide_actions,
+                    actions=actions,
                     versions={key: memories[key].version for key in keys},
                     now=now,
                     embedded={content: number for number, content in enumerate(vectors)},
@@ -126,13 +126,13 @@ class Consolidation:
             run,
         )
 
-    def _verdicts(
+    def _actions(
         self,
         near: Sequence[NearPair],
         memories: Mapping[str, Memory],
         policy: ConsolidatePolicy,
         run: Run,
-    ) -> list[Verdict]:
+    ) -> list[MergeAction]:
         """What the model proposes; what the rules say without one, and when it is silent."""
         if self.asker and near:
             newest = list(dict.fromkeys(pair.key for pair in near))
@@ -140,7 +140,7 @@ class Consolidation:
                 pair.other for pair in near if pair.other and pair.other not in newest
             )
             try:
-                return self.asker.verdicts(
+                return self.asker.actions(
                     [memories[key] for key in newest if key in memories],
                     [memories[key] for key in list(others)[:_SHOWN_TO_MODEL] if key in memories],
                 )
@@ -151,7 +151,7 @@ class Consolidation:
             for pair in near
             if pair.other and pair.similarity >= policy.similarity
         ]
-        return verdicts_by_rules(alike, memories)
+        return actions_by_rules(alike, memories)
 
     def _fragments(self, space: Space, run: Run) -> None:
         caller = Caller(key_id=run.job, tenant=space.tenant, role=Role.ADMIN, spaces=("*",))

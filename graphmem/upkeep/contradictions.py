@@ -17,7 +17,7 @@ from graphmem.model.tending import Named, Statement
 from graphmem.text.analysis import words
 from graphmem.text.assertions import Assertion, assertion_of, values_disagree
 from graphmem.upkeep.archival import CORRECTION_TAG
-from graphmem.upkeep.verdicts import RULES
+from graphmem.upkeep.merge_actions import RULES
 
 _PAIRS = 20  # of one entity and family
 _PRONOUNS = frozenset("he she they his her their it its user s".split())

@@ -15,7 +15,7 @@ from graphmem.model.policy import WritePolicy
 from graphmem.ports import LanguageModel
 from graphmem.text.normalise import is_storable, normalise, shorten
 from graphmem.upkeep.contradictions import Disagreement
-from graphmem.upkeep.verdicts import Verdict, VerdictKind
+from graphmem.upkeep.merge_actions import ActionKind, MergeAction
 
 _TEXT_MAX_CHARS = 1_000  # of one memory, as the model sees it
 _SUMMARY_MAX_CHARS = 600
@@ -40,7 +40,7 @@ _CONSOLIDATE_SCHEMA: Mapping[str, Any] = {
                 "additionalProperties": False,
                 "required": ["action", "id", "other", "content"],
                 "properties": {
-                    "action": {"type": "string", "enum": [kind.value for kind in VerdictKind]},
+                    "action": {"type": "string", "enum": [kind.value for kind in ActionKind]},
                     "id": {"type": "integer"},
                     "other": {"type": ["integer", "null"]},
                     "content": {"type": ["string", "null"]},
@@ -96,7 +96,7 @@ class Asker:
         """Who says so, as traces name it."""
         return f"model {self.model.name}"
 
-    def verdicts(self, newest: Sequence[Memory], others: Sequence[Memory]) -> list[Verdict]:
+    def actions(self, newest: Sequence[Memory], others: Sequence[Memory]) -> list[MergeAction]:
         """What the model would do about new memories and those near them.
 
         Raises:
@@ -116,23 +116,23 @@ class Asker:
             for number, memory in enumerate(shown)
         ]
         answer = self.model.answer(_CONSOLIDATE, _json(lines), schema=_CONSOLIDATE_SCHEMA)
-        return [self._verdict(action, shown) for action in _objects(answer, "actions")]
+        return [self._action(action, shown) for action in _objects(answer, "actions")]
 
-    def _verdict(self, action: Mapping[str, Any], shown: Sequence[Memory]) -> Verdict:
+    def _action(self, action: Mapping[str, Any], shown: Sequence[Memory]) -> MergeAction:
         try:
-            kind = VerdictKind(action["action"])
+            kind = ActionKind(action["action"])
             memory = shown[_number(action["id"], len(shown))]
             named = action.get("other")
             other = shown[_number(named, len(shown))] if named is not None else None
         except (KeyError, ValueError) as error:
             raise ModelUnavailable(_NONSENSE) from error
-        if (other is None or other is memory) and kind is not VerdictKind.INVALIDATE:
+        if (other is None or other is memory) and kind is not ActionKind.INVALIDATE:
             raise ModelUnavailable(_NONSENSE)
         was_cut = any(len(each.content) > _TEXT_MAX_CHARS for each in (memory, other) if each)
         content = (
             "" if was_cut else self._stored(action.get("content"), self.write.content_max_chars)
         )
-        return Verdict(
+        return MergeAction(
             kind=kind,
             key=memory.key,
             other=other.key if other else None,

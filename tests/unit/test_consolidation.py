@@ -22,10 +22,10 @@ from graphmem.model.state import GraphState
 from graphmem.model.tending import Foldable, TendedSpace
 from graphmem.upkeep.consolidation import is_consolidation_due
 from graphmem.upkeep.fragments import entity_fragments
+from graphmem.upkeep.merge_actions import ActionKind, MergeAction, actions_by_rules, decide_actions
 from graphmem.upkeep.questions import Asker
 from graphmem.upkeep.summaries import entity_summary, needs_summary, plan_summaries
 from graphmem.upkeep.topics import TopicCounter
-from graphmem.upkeep.verdicts import Verdict, VerdictKind, decide_verdicts, verdicts_by_rules
 
 POLICY = ConsolidatePolicy()
 EXTRACTED = Source(type=SourceType.WORKFLOW_OUTPUT, captured_by=CapturedBy.EXTRACTOR)
@@ -76,11 +76,11 @@ def by_key(*memories):
     return {memory.key: memory for memory in memories}
 
 
-def carried_out(verdicts, *memories, versions=None, embedded=None):
+def carried_out(actions, *memories, versions=None, embedded=None):
     known = by_key(*memories)
-    return decide_verdicts(
+    return decide_actions(
         GraphState(memories=known),
-        verdicts=verdicts,
+        actions=actions,
         versions=versions or {key: memory.version for key, memory in known.items()},
         now=NOW,
         embedded=embedded or {},
@@ -95,7 +95,7 @@ def test_near_memories_that_make_the_same_claim_are_merged_into_the_newest():
     )
     pairs = [(new.key, old.key), (new.key, other.key)]
 
-    assert [Verdict(kind=VerdictKind.MERGE, key=new.key, other=old.key)] == verdicts_by_rules(
+    assert [MergeAction(kind=ActionKind.MERGE, key=new.key, other=old.key)] == actions_by_rules(
         pairs, by_key(old, new, other)
     )
 
@@ -103,11 +103,9 @@ def test_near_memories_that_make_the_same_claim_are_merged_into_the_newest():
 def test_three_of_a_kind_become_one_whatever_pairs_were_found():
     a, b, c = (a_fact(i, "Ada likes tea.") for i in range(3))
 
-    verdicts = verdicts_by_rules([(a.key, b.key), (b.key, c.key)], by_key(a, b, c))
+    actions = actions_by_rules([(a.key, b.key), (b.key, c.key)], by_key(a, b, c))
 
-    assert {(c.key, a.key), (c.key, b.key)} == {
-        (verdict.key, verdict.other) for verdict in verdicts
-    }
+    assert {(c.key, a.key), (c.key, b.key)} == {(action.key, action.other) for action in actions}
 
 
 @pytest.mark.parametrize(
@@ -126,7 +124,7 @@ def test_what_differs_in_who_when_or_whom_stays(change):
     one = a_fact(1, "Ada likes tea.", entities=(JOHN,))
     other = a_fact(2, "Ada likes the tea.", **({"entities": (JOHN,)} | change))
 
-    assert [] == verdicts_by_rules([(one.key, other.key)], by_key(one, other))
+    assert [] == actions_by_rules([(one.key, other.key)], by_key(one, other))
 
 
 def test_merging_supersedes_with_lineage_and_keeps_the_best_of_both():
@@ -135,7 +133,9 @@ def test_merging_supersedes_with_lineage_and_keeps_the_best_of_both():
     )
     new = a_fact(2, "Ada likes the tea.", tags=("hot",), entities=(JOHN,))
 
-    decision = carried_out([Verdict(kind=VerdictKind.MERGE, key=new.key, other=old.key)], old, new)
+    decision = carried_out(
+        [MergeAction(kind=ActionKind.MERGE, key=new.key, other=old.key)], old, new
+    )
 
     after = by_key(*decision.changed)
     assert (Status.SUPERSEDED, "merge", None) == (
@@ -160,25 +160,25 @@ def test_merging_supersedes_with_lineage_and_keeps_the_best_of_both():
 
 
 @pytest.mark.parametrize("change", [{"pinned": True}, {"version": 2}, {"status": Status.RETRACTED}])
-@pytest.mark.parametrize("kind", list(VerdictKind))
+@pytest.mark.parametrize("kind", list(ActionKind))
 def test_nothing_happens_to_what_is_pinned_or_changed_meanwhile(change, kind):
     old, new = a_fact(1, "Ada likes tea.", **change), a_fact(2, "Ada likes the tea.", **change)
-    verdict = Verdict(kind=kind, key=new.key, other=old.key)
+    action = MergeAction(kind=kind, key=new.key, other=old.key)
 
-    assert carried_out([verdict], old, new, versions={old.key: 1, new.key: 1}).is_empty
+    assert carried_out([action], old, new, versions={old.key: 1, new.key: 1}).is_empty
 
 
 def test_a_model_may_rewrite_update_and_invalidate():
     a, b, c, d, e = (a_fact(i, f"Fact {i}.") for i in range(5))
-    verdicts = [
-        Verdict(
-            kind=VerdictKind.MERGE, key=b.key, other=a.key, content="Facts 0 and 1.", by="model m"
+    actions = [
+        MergeAction(
+            kind=ActionKind.MERGE, key=b.key, other=a.key, content="Facts 0 and 1.", by="model m"
         ),
-        Verdict(kind=VerdictKind.UPDATE, key=d.key, other=c.key, by="model m"),
-        Verdict(kind=VerdictKind.INVALIDATE, key=e.key, by="model m"),
+        MergeAction(kind=ActionKind.UPDATE, key=d.key, other=c.key, by="model m"),
+        MergeAction(kind=ActionKind.INVALIDATE, key=e.key, by="model m"),
     ]
 
-    decision = carried_out(verdicts, a, b, c, d, e, embedded={"Facts 0 and 1.": 7})
+    decision = carried_out(actions, a, b, c, d, e, embedded={"Facts 0 and 1.": 7})
 
     after = by_key(*decision.changed)
     assert ("Facts 0 and 1.", "Facts 0 and 1.", True) == (
@@ -193,7 +193,7 @@ def test_a_model_may_rewrite_update_and_invalidate():
     assert {"model m"} == {event.detail["by"] for event in decision.events}
 
 
-@pytest.mark.parametrize("kind", [VerdictKind.MERGE, VerdictKind.UPDATE])
+@pytest.mark.parametrize("kind", [ActionKind.MERGE, ActionKind.UPDATE])
 @pytest.mark.parametrize(
     "change",
     [
@@ -209,18 +209,18 @@ def test_a_model_cannot_put_away_what_somebody_else_said_or_what_is_stronger(kin
     old, new = a_fact(1, "I moved to Rome.", **change), a_fact(2, "I moved to Rome!")
 
     assert carried_out(
-        [Verdict(kind=kind, key=new.key, other=old.key, by="model m")], old, new
+        [MergeAction(kind=kind, key=new.key, other=old.key, by="model m")], old, new
     ).is_empty
 
 
 def test_a_model_cannot_let_an_older_memory_replace_a_newer_one_or_invalidate_what_a_user_wrote():
     old, new, seeded = a_fact(1, "One."), a_fact(2, "Two."), a_fact(3, "Three.", source=Source())
-    verdicts = [
-        Verdict(kind=VerdictKind.UPDATE, key=old.key, other=new.key),
-        Verdict(kind=VerdictKind.INVALIDATE, key=seeded.key),
+    actions = [
+        MergeAction(kind=ActionKind.UPDATE, key=old.key, other=new.key),
+        MergeAction(kind=ActionKind.INVALIDATE, key=seeded.key),
     ]
 
-    assert carried_out(verdicts, old, new, seeded).is_empty
+    assert carried_out(actions, old, new, seeded).is_empty
 
 
 def test_words_of_a_model_do_not_replace_a_text_that_it_did_not_see_whole():
@@ -229,20 +229,20 @@ def test_words_of_a_model_do_not_replace_a_text_that_it_did_not_see_whole():
     assert (
         None
         is Asker(model=ScriptedModel(answer))
-        .verdicts([a_fact(1, "x" * 1001)], [a_fact(2, "Two.")])[0]
+        .actions([a_fact(1, "x" * 1001)], [a_fact(2, "Two.")])[0]
         .content
     )
 
 
 def test_a_memory_is_in_one_verdict_only():
     a, b, c = (a_fact(i, f"Fact {i}.") for i in range(3))
-    verdicts = [
-        Verdict(kind=VerdictKind.MERGE, key=b.key, other=a.key),
-        Verdict(kind=VerdictKind.UPDATE, key=c.key, other=b.key),
-        Verdict(kind=VerdictKind.INVALIDATE, key=a.key),
+    actions = [
+        MergeAction(kind=ActionKind.MERGE, key=b.key, other=a.key),
+        MergeAction(kind=ActionKind.UPDATE, key=c.key, other=b.key),
+        MergeAction(kind=ActionKind.INVALIDATE, key=a.key),
     ]
 
-    assert {a.key, b.key} == set(by_key(*carried_out(verdicts, a, b, c).changed))
+    assert {a.key, b.key} == set(by_key(*carried_out(actions, a, b, c).changed))
 
 
 CONTENTS = st.sampled_from(
@@ -265,12 +265,12 @@ CONTENTS = st.sampled_from(
 def test_a_second_merge_changes_nothing_and_pinned_ones_stay_as_they_are(memories):
     known = by_key(*memories)
     pairs = [(one, other) for one in known for other in known if one < other]
-    decision = carried_out(verdicts_by_rules(pairs, known), *known.values())
+    decision = carried_out(actions_by_rules(pairs, known), *known.values())
     after = known | by_key(*decision.changed)
 
     assert not decision.created
     assert all(not known[memory.key].pinned for memory in decision.changed)
-    assert [] == verdicts_by_rules(pairs, after)
+    assert [] == actions_by_rules(pairs, after)
     assert claims_of(m for m in after.values() if m.status is Status.ACTIVE) <= claims_of(
         known.values()
     )
@@ -284,13 +284,13 @@ def test_a_models_answer_becomes_verdicts():
     model = ScriptedModel(an_answer({"action": "MERGE", "id": 0, "other": 1, "content": "Both."}))
     new, old = a_fact(1, "One."), a_fact(2, "Two.")
 
-    verdicts = Asker(model=model).verdicts([new], [old])
+    actions = Asker(model=model).actions([new], [old])
 
     assert [
-        Verdict(
-            kind=VerdictKind.MERGE, key=new.key, other=old.key, content="Both.", by="model scripted"
+        MergeAction(
+            kind=ActionKind.MERGE, key=new.key, other=old.key, content="Both.", by="model scripted"
         )
-    ] == verdicts
+    ] == actions
     assert '"new": true' in model.asked[0]
 
 
@@ -310,7 +310,7 @@ def test_a_models_answer_becomes_verdicts():
 )
 def test_nonsense_of_a_model_counts_as_no_answer(answer):
     with pytest.raises(ModelUnavailable, match="not of the form"):
-        Asker(model=ScriptedModel(answer)).verdicts([a_fact(1, "One.")], [a_fact(2, "Two.")])
+        Asker(model=ScriptedModel(answer)).actions([a_fact(1, "One.")], [a_fact(2, "Two.")])
 
 
 @pytest.mark.parametrize(
@@ -322,7 +322,7 @@ def test_a_model_may_not_write_what_nobody_may(text):
     assert (
         None
         is Asker(model=ScriptedModel(answer))
-        .verdicts([a_fact(1, "One.")], [a_fact(2, "Two.")])[0]
+        .actions([a_fact(1, "One.")], [a_fact(2, "Two.")])[0]
         .content
     )
 

@@ -24,7 +24,7 @@ _VERIFIED = frozenset({Authority.SYSTEM_IMPOSED, Authority.TOOL_VERIFIED})
 _WRITE = WritePolicy()
 
 
-class VerdictKind(StrEnum):
+class ActionKind(StrEnum):
     """What is to be done."""
 
     MERGE = "MERGE"  # the other says the same: this one stays, also with better words
@@ -33,13 +33,13 @@ class VerdictKind(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Verdict:
+class MergeAction:
     """What is to be done about one memory, or two; ``by`` is who says so.
 
     ``key`` and ``other`` are keys.
     """
 
-    kind: VerdictKind
+    kind: ActionKind
     key: str
     other: str | None = None
     content: str | None = None
@@ -76,9 +76,9 @@ def may_give_way(memory: Memory, to: Memory) -> bool:
     )
 
 
-def verdicts_by_rules(
+def actions_by_rules(
     pairs: Iterable[tuple[str, str]], memories: Mapping[str, Memory]
-) -> list[Verdict]:
+) -> list[MergeAction]:
     """What near pairs become by rules: those that make the same claim are merged into the best of them."""
     together: dict[str, set[str]] = {}
     for one, other in sorted(pairs):
@@ -92,69 +92,69 @@ def verdicts_by_rules(
         ):
             union = together.get(one, {one}) | together.get(other, {other})
             together.update(dict.fromkeys(union, union))
-    verdicts: list[Verdict] = []
+    actions: list[MergeAction] = []
     seen: set[str] = set()
     for key in sorted(together):
         if key not in seen:
             group = sorted(together[key])
             seen |= set(group)
             kept = max(group, key=lambda each: worth(memories[each]))
-            verdicts += [
-                Verdict(kind=VerdictKind.MERGE, key=kept, other=each)
+            actions += [
+                MergeAction(kind=ActionKind.MERGE, key=kept, other=each)
                 for each in group
                 if each != kept
             ]
-    return verdicts
+    return actions
 
 
-def decide_verdicts(
+def decide_actions(
     state: GraphState,
     *,
-    verdicts: Sequence[Verdict],
+    actions: Sequence[MergeAction],
     versions: Mapping[str, int],
     now: datetime,
     embedded: Mapping[str, int],
 ) -> Decision:
-    """Carry verdicts out, except about memories that are pinned or changed since they were read.
+    """Carry actions out, except about memories that are pinned or changed since they were read.
 
     ``embedded`` holds, by the new content, which of the vectors are of it.
     """
     draft = Draft(before=state, now=now)
     events: list[Event] = []
     changed: set[str] = set()
-    allowed = [verdict for verdict in verdicts if _is_allowed(verdict, state, versions)]
-    merged: dict[str, list[Verdict]] = defaultdict(list)
-    for verdict in allowed:
-        if verdict.kind is VerdictKind.MERGE:
-            merged[verdict.key].append(verdict)
+    allowed = [action for action in actions if _is_allowed(action, state, versions)]
+    merged: dict[str, list[MergeAction]] = defaultdict(list)
+    for action in allowed:
+        if action.kind is ActionKind.MERGE:
+            merged[action.key].append(action)
     for key, group in sorted(merged.items()):
-        free = [verdict for verdict in group if not changed & {key, verdict.other}]
+        free = [action for action in group if not changed & {key, action.other}]
         if free:
-            changed |= {key, *(verdict.other or "" for verdict in free)}
+            changed |= {key, *(action.other or "" for action in free)}
             events += _merge(draft, key, free, embedded)
-    for verdict in allowed:
-        if verdict.kind is VerdictKind.MERGE or changed & {verdict.key, verdict.other}:
+    for action in allowed:
+        if action.kind is ActionKind.MERGE or changed & {action.key, action.other}:
             continue
-        changed |= {verdict.key, verdict.other or ""}
-        carry_out = _update if verdict.kind is VerdictKind.UPDATE else _invalidate
-        events += carry_out(draft, verdict)
+        changed |= {action.key, action.other or ""}
+        carry_out = _update if action.kind is ActionKind.UPDATE else _invalidate
+        events += carry_out(draft, action)
     return draft.decision(events=events)
 
 
-def _is_allowed(verdict: Verdict, state: GraphState, versions: Mapping[str, int]) -> bool:
-    """Whether a verdict may be carried out on what is there now."""
-    memory, other = state.memories.get(verdict.key), state.memories.get(verdict.other or "")
-    named = [memory] if verdict.kind is VerdictKind.INVALIDATE else [memory, other]
+def _is_allowed(action: MergeAction, state: GraphState, versions: Mapping[str, int]) -> bool:
+    """Whether a action may be carried out on what is there now."""
+    memory, other = state.memories.get(action.key), state.memories.get(action.other or "")
+    named = [memory] if action.kind is ActionKind.INVALIDATE else [memory, other]
     if memory is None or any(each is None or not _is_free(each, versions) for each in named):
         return False
-    if verdict.kind is VerdictKind.INVALIDATE or other is None:
+    if action.kind is ActionKind.INVALIDATE or other is None:
         return not is_seeded(memory) and memory.authority not in _VERIFIED
     if (
         not (speak_of_the_same(other, memory) and may_give_way(other, memory))
         or other.key == memory.key
     ):
         return False
-    return verdict.kind is VerdictKind.MERGE or memory.created_at >= other.created_at
+    return action.kind is ActionKind.MERGE or memory.created_at >= other.created_at
 
 
 def _is_free(memory: Memory, versions: Mapping[str, int]) -> bool:
@@ -166,22 +166,22 @@ def _is_free(memory: Memory, versions: Mapping[str, int]) -> bool:
     )
 
 
-def _invalidate(draft: Draft, verdict: Verdict) -> list[Event]:
-    memory = draft.set_status(draft.memories[verdict.key], Status.ARCHIVED, Reason.INVALIDATED)
-    return [effect(memory, Effect.ARCHIVED, Reason.INVALIDATED, by=verdict.by)]
+def _invalidate(draft: Draft, action: MergeAction) -> list[Event]:
+    memory = draft.set_status(draft.memories[action.key], Status.ARCHIVED, Reason.INVALIDATED)
+    return [effect(memory, Effect.ARCHIVED, Reason.INVALIDATED, by=action.by)]
 
 
 def _merge(
-    draft: Draft, key: str, verdicts: Sequence[Verdict], embedded: Mapping[str, int]
+    draft: Draft, key: str, actions: Sequence[MergeAction], embedded: Mapping[str, int]
 ) -> list[Event]:
     """Let one memory stand for others, which are superseded by it."""
     kept = draft.memories[key]
-    others = [draft.memories[verdict.other or ""] for verdict in verdicts]
+    others = [draft.memories[action.other or ""] for action in actions]
     for other in others:
         draft.draw(kept, EdgeType.UPDATES, other, reason="merge")
         draft.set_status(other, Status.SUPERSEDED, Reason.MERGE)
     merged = replace(united(kept, others), tags=united_tags((kept, *others)))
-    content = next((verdict.content for verdict in verdicts if verdict.content), None)
+    content = next((action.content for action in actions if action.content), None)
     is_rewritten = content is not None and content != kept.content
     if content and is_rewritten:
         summary = shorten(content, _WRITE.summary_max_chars)
@@ -196,7 +196,7 @@ def _merge(
         draft.release(kept)
     draft.put(merged)
     draft.take_claims(merged, also_from=None)
-    by = verdicts[0].by
+    by = actions[0].by
     events: list[Event] = [
         effect(other, Effect.MERGED, Reason.MERGE, into=kept.uid, by=by) for other in others
     ]
@@ -204,10 +204,10 @@ def _merge(
     return [*events, effect(merged, became, Reason.MERGE, by=by)]
 
 
-def _update(draft: Draft, verdict: Verdict) -> list[Event]:
-    newer, older = draft.memories[verdict.key], draft.memories[verdict.other or ""]
+def _update(draft: Draft, action: MergeAction) -> list[Event]:
+    newer, older = draft.memories[action.key], draft.memories[action.other or ""]
     draft.supersede(newer, older)
     return [
-        effect(older, Effect.SUPERSEDED, Reason.UPDATE, updated_by=newer.uid, by=verdict.by),
-        effect(newer, Effect.UPDATED, Reason.UPDATE, updates=older.uid, by=verdict.by),
+        effect(older, Effect.SUPERSEDED, Reason.UPDATE, updated_by=newer.uid, by=action.by),
+        effect(newer, Effect.UPDATED, Reason.UPDATE, updates=older.uid, by=action.by),
     ]
