@@ -25,7 +25,7 @@ from graphmem.upkeep.contradictions import (
     edges_between,
     find_disagreements,
 )
-from graphmem.upkeep.questions import Asker
+from graphmem.upkeep.model_judge import ModelJudge
 from graphmem.upkeep.sweep import BATCH
 
 _ASKED_PAIRS = 40  # that a model is asked about in one space
@@ -47,7 +47,7 @@ class ContradictionCheck:
     upkeep: Upkeep
     memories: Memories
     gateway: Gateway
-    asker: Asker | None
+    judge: ModelJudge | None
     clock: Clock
     policies: SpacePolicies
 
@@ -76,14 +76,14 @@ class ContradictionCheck:
     ) -> None:
         found = find_disagreements(self.upkeep.statements(space))
         self._decide(found, policy, run, now)
-        if self.asker:
+        if self.judge:
             known = {frozenset((pair.newer, pair.older)) for pair in found}
             near = self._near(space, policy, consolidate, now)
             unknown = [
                 pair for pair in near if frozenset(memory.key for memory in pair) not in known
             ]
             self._decide(
-                self._asked(self.asker, unknown[:_ASKED_PAIRS], policy, run), policy, run, now
+                self._asked(self.judge, unknown[:_ASKED_PAIRS], policy, run), policy, run, now
             )
 
     def _near(
@@ -110,7 +110,7 @@ class ContradictionCheck:
 
     def _asked(
         self,
-        asker: Asker,
+        judge: ModelJudge,
         pairs: Sequence[tuple[Memory, Memory]],
         policy: ContradictionPolicy,
         run: Run,
@@ -118,7 +118,7 @@ class ContradictionCheck:
         if not pairs:
             return []
         try:
-            return asker.disagreements(pairs, confidence=policy.confidence)
+            return judge.disagreements(pairs, confidence=policy.confidence)
         except ModelUnavailable as error:
             run.note_degraded(f"contradictions by rules alone: {error.message}")
             return []

@@ -30,7 +30,7 @@ from graphmem.upkeep.expiry import EXPIRY
 from graphmem.upkeep.fragments import entity_fragments
 from graphmem.upkeep.gathering import Gatherer, Gathering
 from graphmem.upkeep.merge_actions import RULES, MergeAction, actions_by_rules, decide_actions
-from graphmem.upkeep.questions import Asker
+from graphmem.upkeep.model_judge import ModelJudge
 from graphmem.upkeep.summaries import KeepSummary, entity_summary, needs_summary, plan_summaries
 from graphmem.upkeep.sweep import Sweep
 from graphmem.upkeep.topics import KeepTopics, TopicCounter
@@ -59,7 +59,7 @@ class Consolidation:
     keeper: EntityKeeper
     sweep: Sweep
     gatherer: Gatherer
-    asker: Asker | None
+    judge: ModelJudge | None
     clock: Clock
     ids: IdSource
     policies: SpacePolicies
@@ -134,13 +134,13 @@ class Consolidation:
         run: Run,
     ) -> list[MergeAction]:
         """What the model proposes; what the rules say without one, and when it is silent."""
-        if self.asker and near:
+        if self.judge and near:
             newest = list(dict.fromkeys(pair.key for pair in near))
             others = dict.fromkeys(
                 pair.other for pair in near if pair.other and pair.other not in newest
             )
             try:
-                return self.asker.actions(
+                return self.judge.actions(
                     [memories[key] for key in newest if key in memories],
                     [memories[key] for key in list(others)[:_SHOWN_TO_MODEL] if key in memories],
                 )
@@ -175,9 +175,9 @@ class Consolidation:
             self.gateway.execute(KeepSummary(space=space, entity=each, text=text, by=by), run)
 
     def _summary_of(self, each: Summarisable, run: Run) -> tuple[str, str]:
-        if self.asker:
+        if self.judge:
             try:
-                return self.asker.summary(each.label, each.contents), self.asker.by
+                return self.judge.summary(each.label, each.contents), self.judge.by
             except ModelUnavailable as error:
                 run.note_degraded(f"summarised by rules: {error.message}")
         return entity_summary(each.contents), RULES
@@ -194,15 +194,15 @@ class Consolidation:
 
     def _worded(self, plan: Gathering, run: Run) -> Gathering:
         """A summary in the model's words, if there is a model that finds some."""
-        if self.asker:
+        if self.judge:
             try:
-                text = self.asker.summary(
+                text = self.judge.summary(
                     "all of them", [member.content for member in plan.members]
                 )
             except ModelUnavailable as error:
                 run.note_degraded(f"summarised by rules: {error.message}")
             else:
-                return plan.in_words(text, by=self.asker.by)
+                return plan.in_words(text, by=self.judge.by)
         return plan
 
     def _topics(self, space: Space, policy: ConsolidatePolicy, run: Run) -> None:

@@ -16,7 +16,7 @@ from graphmem.upkeep.embedding import PendingEmbedding
 from graphmem.upkeep.expiry import Expiry
 from graphmem.upkeep.gathering import Gatherer
 from graphmem.upkeep.integrity import Integrity
-from graphmem.upkeep.questions import Asker
+from graphmem.upkeep.model_judge import ModelJudge
 from graphmem.upkeep.reembedding import REEMBED, Reembedding
 from graphmem.upkeep.sweep import Sweep
 
@@ -105,7 +105,7 @@ def _quieting_jobs(core: Core, sweep: Sweep) -> tuple[Job, ...]:
 def _tending_jobs(core: Core, upkeep: Upkeep, sweep: Sweep) -> tuple[Job, ...]:
     """Jobs that look after the spaces that are due."""
     model = core.language_model
-    asker = Asker(model=model, write=core.policy.write) if model else None
+    judge = ModelJudge(model=model, write=core.policy.write) if model else None
     gatherer = Gatherer(core.gateway, embedder=core.embedder, index=core.index.policy)
     curator = Curator(
         upkeep,
@@ -122,7 +122,7 @@ def _tending_jobs(core: Core, upkeep: Upkeep, sweep: Sweep) -> tuple[Job, ...]:
         keeper=core.entity_keeper,
         sweep=sweep,
         gatherer=gatherer,
-        asker=asker,
+        judge=judge,
         clock=core.clock,
         ids=core.ids,
         policies=core.policies,
@@ -131,7 +131,7 @@ def _tending_jobs(core: Core, upkeep: Upkeep, sweep: Sweep) -> tuple[Job, ...]:
         upkeep=upkeep,
         memories=core.memories,
         gateway=core.gateway,
-        asker=asker,
+        judge=judge,
         clock=core.clock,
         policies=core.policies,
     )

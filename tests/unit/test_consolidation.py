@@ -23,7 +23,7 @@ from graphmem.model.tending import Foldable, TendedSpace
 from graphmem.upkeep.consolidation import is_consolidation_due
 from graphmem.upkeep.fragments import entity_fragments
 from graphmem.upkeep.merge_actions import ActionKind, MergeAction, actions_by_rules, decide_actions
-from graphmem.upkeep.questions import Asker
+from graphmem.upkeep.model_judge import ModelJudge
 from graphmem.upkeep.summaries import entity_summary, needs_summary, plan_summaries
 from graphmem.upkeep.topics import TopicCounter
 
@@ -228,7 +228,7 @@ def test_words_of_a_model_do_not_replace_a_text_that_it_did_not_see_whole():
 
     assert (
         None
-        is Asker(model=ScriptedModel(answer))
+        is ModelJudge(model=ScriptedModel(answer))
         .actions([a_fact(1, "x" * 1001)], [a_fact(2, "Two.")])[0]
         .content
     )
@@ -284,7 +284,7 @@ def test_a_models_answer_becomes_verdicts():
     model = ScriptedModel(an_answer({"action": "MERGE", "id": 0, "other": 1, "content": "Both."}))
     new, old = a_fact(1, "One."), a_fact(2, "Two.")
 
-    actions = Asker(model=model).actions([new], [old])
+    actions = ModelJudge(model=model).actions([new], [old])
 
     assert [
         MergeAction(
@@ -310,7 +310,7 @@ def test_a_models_answer_becomes_verdicts():
 )
 def test_nonsense_of_a_model_counts_as_no_answer(answer):
     with pytest.raises(ModelUnavailable, match="not of the form"):
-        Asker(model=ScriptedModel(answer)).actions([a_fact(1, "One.")], [a_fact(2, "Two.")])
+        ModelJudge(model=ScriptedModel(answer)).actions([a_fact(1, "One.")], [a_fact(2, "Two.")])
 
 
 @pytest.mark.parametrize(
@@ -321,7 +321,7 @@ def test_a_model_may_not_write_what_nobody_may(text):
 
     assert (
         None
-        is Asker(model=ScriptedModel(answer))
+        is ModelJudge(model=ScriptedModel(answer))
         .actions([a_fact(1, "One.")], [a_fact(2, "Two.")])[0]
         .content
     )

@@ -13,7 +13,7 @@ from graphmem.model.policy import ContradictionPolicy
 from graphmem.model.state import GraphState
 from graphmem.model.tending import Named, Statement
 from graphmem.upkeep.contradictions import Disagreement, decide_disagreements, find_disagreements
-from graphmem.upkeep.questions import Asker
+from graphmem.upkeep.model_judge import ModelJudge
 
 JOHN = Named(key="person:john", names=("John", "Johnny"))
 ROME = Named(key="place:rome", names=("Rome",))
@@ -196,7 +196,7 @@ def test_a_model_is_believed_when_it_is_sure(confidence, expected):
     old, new = memories()
     answer = {"contradictions": [{"pair": 0, "confidence": confidence, "reason": "towns differ"}]}
 
-    found = Asker(model=ScriptedModel(answer)).disagreements([(new, old)], confidence=0.9)
+    found = ModelJudge(model=ScriptedModel(answer)).disagreements([(new, old)], confidence=0.9)
 
     assert [("new", "old", "towns differ", confidence, "model scripted")][:expected] == [
         (pair.newer[-3:], pair.older[-3:], pair.reason, pair.weight, pair.by) for pair in found

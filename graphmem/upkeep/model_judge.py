@@ -85,7 +85,7 @@ _NONSENSE = "The language model's answer is not of the form that it was asked fo
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asker:
+class ModelJudge:
     """Asks a language model. What it answers is checked; nonsense counts as no answer."""
 
     model: LanguageModel
