@@ -51,8 +51,8 @@ from graphmem.store.secret import ServiceSecret
 from graphmem.store.spaces import SpacePolicies, Spaces
 from graphmem.store.traces import Journal, Traces
 from graphmem.store.vectors import VectorSlot
+from graphmem.upkeep.job_runner import JobRunner
 from graphmem.upkeep.retention import Retention, retention_job
-from graphmem.upkeep.runs import JobRunner
 
 ROOMS: tuple[BuildRoom, ...] = (graphmem.upkeep.room.build, graphmem.intake.room.build)
 

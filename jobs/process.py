@@ -14,7 +14,7 @@ from apscheduler.triggers.cron import CronTrigger
 from graphmem.errors import Conflict, StoreUnavailable
 from graphmem.model.job import Job, JobState
 from graphmem.store.job_runs import JobRuns
-from graphmem.upkeep.runs import JobRunner
+from graphmem.upkeep.job_runner import JobRunner
 from jobs.schedule import ScheduledJob
 
 log = logging.getLogger(__name__)

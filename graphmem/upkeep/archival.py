@@ -6,8 +6,8 @@ from graphmem.model.event import Reason
 from graphmem.model.memory import Memory, MemoryType, Status
 from graphmem.model.policy import ArchivePolicy, CommitmentPolicy, UpkeepPolicy
 from graphmem.model.state import Decision, GraphState
+from graphmem.upkeep.batch_rules import Rule
 from graphmem.upkeep.expiry import archived
-from graphmem.upkeep.sweep import Rule
 
 # commitments, preferences and principles, decisions, in the types of the core (003, Fact archival)
 PROTECTED_TYPES = frozenset({MemoryType.TODO, MemoryType.PREFERENCE, MemoryType.DECISION})

@@ -19,6 +19,7 @@ from graphmem.ports import Clock
 from graphmem.store.memories import Memories
 from graphmem.store.spaces import SpacePolicies
 from graphmem.store.upkeep import Upkeep
+from graphmem.upkeep.batch_rules import BATCH
 from graphmem.upkeep.contradictions import (
     Disagreement,
     decide_disagreements,
@@ -26,7 +27,6 @@ from graphmem.upkeep.contradictions import (
     find_disagreements,
 )
 from graphmem.upkeep.model_judge import ModelJudge
-from graphmem.upkeep.sweep import BATCH
 
 _ASKED_PAIRS = 40  # that a model is asked about in one space
 

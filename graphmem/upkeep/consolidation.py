@@ -26,13 +26,13 @@ from graphmem.store.memories import Memories
 from graphmem.store.spaces import SpacePolicies
 from graphmem.store.upkeep import Upkeep
 from graphmem.upkeep.archival import ARCHIVAL, PROTECTED_TYPES
+from graphmem.upkeep.batch_rules import BatchRules
 from graphmem.upkeep.expiry import EXPIRY
 from graphmem.upkeep.fragments import entity_fragments
 from graphmem.upkeep.gathering import Gatherer, Gathering
 from graphmem.upkeep.merge_actions import RULES, MergeAction, actions_by_rules, decide_actions
 from graphmem.upkeep.model_judge import ModelJudge
 from graphmem.upkeep.summaries import KeepSummary, entity_summary, needs_summary, plan_summaries
-from graphmem.upkeep.sweep import Sweep
 from graphmem.upkeep.topics import KeepTopics, TopicCounter
 
 _FRAGMENT = "one name, written differently"
@@ -57,7 +57,7 @@ class Consolidation:
     memories: Memories
     gateway: Gateway
     keeper: EntityKeeper
-    sweep: Sweep
+    rules: BatchRules
     gatherer: Gatherer
     judge: ModelJudge | None
     clock: Clock
@@ -87,8 +87,8 @@ class Consolidation:
         if space.persona is None:
             self._fragments(space, run)
         self._entity_summaries(space, policy, run, now)
-        self.sweep.run(EXPIRY, run, only=space.key)
-        self.sweep.run(ARCHIVAL, run, only=space.key, also_off=False)
+        self.rules.run(EXPIRY, run, only=space.key)
+        self.rules.run(ARCHIVAL, run, only=space.key, also_off=False)
         if policy.summarise and tended.memories > policy.summarise_memories:
             self._summaries(space, policy, run, now)
         self._topics(space, policy, run)

@@ -19,6 +19,7 @@ from graphmem.model.tending import TendedSpace
 from graphmem.ports import Clock, IdSource
 from graphmem.store.spaces import SpacePolicies
 from graphmem.store.upkeep import Upkeep
+from graphmem.upkeep.batch_rules import BATCH
 from graphmem.upkeep.curator import (
     PEOPLE_TYPES,
     PROJECT_TYPES,
@@ -29,7 +30,6 @@ from graphmem.upkeep.curator import (
     repeat_key,
 )
 from graphmem.upkeep.gathering import Gatherer
-from graphmem.upkeep.sweep import BATCH
 
 _PAIR = 2  # from which memories repeat each other
 

@@ -12,7 +12,7 @@ from graphmem.model.state import Decision, GraphState
 from graphmem.model.tokens import epoch_ms
 from graphmem.ports import Clock
 from graphmem.store.idempotency import RetryKeys
-from graphmem.upkeep.sweep import Rule, Sweep
+from graphmem.upkeep.batch_rules import BatchRules, Rule
 
 
 def archived(
@@ -53,14 +53,14 @@ EXPIRY = Rule(
 class Expiry:
     """Archives what has expired, and forgets retry keys whose time has passed."""
 
-    def __init__(self, retry_keys: RetryKeys, *, sweep: Sweep, clock: Clock) -> None:
+    def __init__(self, retry_keys: RetryKeys, *, rules: BatchRules, clock: Clock) -> None:
         self._retry_keys = retry_keys
-        self._sweep = sweep
+        self._rules = rules
         self._clock = clock
 
     def run(self, run: Run) -> None:
         """Go through all spaces, or the one of the run; retry keys belong to none."""
-        self._sweep.run(EXPIRY, run)
+        self._rules.run(EXPIRY, run)
         if not run.space:
             forgotten = self._retry_keys.forget(self._clock.now(), dry_run=run.dry_run)
             run.counts["retry_keys_forgotten"] = forgotten

@@ -9,6 +9,7 @@ from graphmem.store.inspection import Inspection
 from graphmem.store.job_runs import JobRuns
 from graphmem.store.upkeep import Upkeep
 from graphmem.upkeep.archival import ARCHIVAL, DECAY
+from graphmem.upkeep.batch_rules import BatchRules
 from graphmem.upkeep.checking import ContradictionCheck
 from graphmem.upkeep.consolidation import Consolidation
 from graphmem.upkeep.curating import Curator
@@ -18,13 +19,12 @@ from graphmem.upkeep.gathering import Gatherer
 from graphmem.upkeep.integrity import Integrity
 from graphmem.upkeep.model_judge import ModelJudge
 from graphmem.upkeep.reembedding import REEMBED, Reembedding
-from graphmem.upkeep.sweep import Sweep
 
 
 def build(core: Core) -> Room:
     """The room over a core."""
     upkeep = Upkeep(core.connection, core.index.slot)
-    sweep = Sweep(
+    rules = BatchRules(
         core.connection,
         upkeep,
         gateway=core.gateway,
@@ -36,8 +36,8 @@ def build(core: Core) -> Room:
         service=upkeep,
         jobs=(
             *_vector_jobs(core),
-            *_quieting_jobs(core, sweep),
-            *_tending_jobs(core, upkeep, sweep),
+            *_quieting_jobs(core, rules),
+            *_tending_jobs(core, upkeep, rules),
             _integrity_job(core),
         ),
         prunes=_prunes(core),
@@ -77,9 +77,9 @@ def _vector_jobs(core: Core) -> tuple[Job, ...]:
     )
 
 
-def _quieting_jobs(core: Core, sweep: Sweep) -> tuple[Job, ...]:
+def _quieting_jobs(core: Core, rules: BatchRules) -> tuple[Job, ...]:
     """Jobs that let memories go quiet, each by itself."""
-    expiry = Expiry(RetryKeys(core.connection), sweep=sweep, clock=core.clock)
+    expiry = Expiry(RetryKeys(core.connection), rules=rules, clock=core.clock)
     return (
         Job(
             name="expire",
@@ -91,18 +91,18 @@ def _quieting_jobs(core: Core, sweep: Sweep) -> tuple[Job, ...]:
             name="decay_commitments",
             does="archives commitments that nobody refreshed for 90 days",
             schedule=Daily(hour=2, minute=50),
-            function=lambda run: sweep.run(DECAY, run),
+            function=lambda run: rules.run(DECAY, run),
         ),
         Job(
             name="archive",
             does="archives old, unimportant, hardly recalled facts",
             schedule=Daily(hour=3, minute=0),
-            function=lambda run: sweep.run(ARCHIVAL, run),
+            function=lambda run: rules.run(ARCHIVAL, run),
         ),
     )
 
 
-def _tending_jobs(core: Core, upkeep: Upkeep, sweep: Sweep) -> tuple[Job, ...]:
+def _tending_jobs(core: Core, upkeep: Upkeep, rules: BatchRules) -> tuple[Job, ...]:
     """Jobs that look after the spaces that are due."""
     model = core.language_model
     judge = ModelJudge(model=model, write=core.policy.write) if model else None
@@ -120,7 +120,7 @@ def _tending_jobs(core: Core, upkeep: Upkeep, sweep: Sweep) -> tuple[Job, ...]:
         memories=core.memories,
         gateway=core.gateway,
         keeper=core.entity_keeper,
-        sweep=sweep,
+        rules=rules,
         gatherer=gatherer,
         judge=judge,
         clock=core.clock,

@@ -16,7 +16,7 @@ from graphmem.model.job import ByHand, Job, Run, RunStatus
 from graphmem.model.memory import MemoryType
 from graphmem.model.space import space_from_key
 from graphmem.store.leases import release_lease, take_lease
-from graphmem.upkeep.runs import JobRunner
+from graphmem.upkeep.job_runner import JobRunner
 from jobs.process import JobsProcess
 from jobs.schedule import scheduled
 
@@ -254,11 +254,11 @@ def test_the_lease_of_a_process_that_died_is_taken_over_and_its_run_marked(house
 
 def test_a_stop_ends_the_present_batch_and_the_next_run_goes_on(house):
     house.write(*[a_request(f"M{number}.", expires_at=house.clock.now()) for number in range(3)])
-    sweep = house.graphmem.runner.named("expire").function
+    rules = house.graphmem.runner.named("expire").function
 
     def stop_first(run):
         runner.stop()
-        sweep(run)
+        rules(run)
 
     runner = a_runner(house, stop_first, name="stopped")
     assert RunStatus.PARTIAL == runner.run("stopped", space_key=space_key(house)).status
@@ -276,9 +276,9 @@ def test_a_stop_ends_the_present_batch_and_the_next_run_goes_on(house):
 
 def test_a_run_whose_time_is_up_ends_and_says_so(house):
     house.write(a_request("Gone.", expires_at=house.clock.now()))
-    sweep = house.graphmem.runner.named("expire").function
+    rules = house.graphmem.runner.named("expire").function
 
-    record = a_runner(house, sweep, name="hurried", job={"budget_seconds": 0.0}).run(
+    record = a_runner(house, rules, name="hurried", job={"budget_seconds": 0.0}).run(
         "hurried", space_key=space_key(house)
     )
 

@@ -13,7 +13,7 @@ from graphmem.adapters.ids import TimeOrderedIds
 from graphmem.store.connection import Connection
 from graphmem.store.job_runs import JobRuns
 from graphmem.model.job import Every, Job
-from graphmem.upkeep.runs import JobRunner
+from graphmem.upkeep.job_runner import JobRunner
 from apscheduler.triggers.date import DateTrigger
 from jobs.process import JobsProcess
 from jobs.schedule import ScheduledJob

@@ -55,7 +55,7 @@ class Part:
     other_than: Sequence[str] = ()
 
 
-class Sweep:
+class BatchRules:
     """Goes through spaces with a rule."""
 
     def __init__(
