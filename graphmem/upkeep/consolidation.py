@@ -29,9 +29,9 @@ from graphmem.upkeep.archival import ARCHIVAL, PROTECTED_TYPES
 from graphmem.upkeep.batch_rules import BatchRules
 from graphmem.upkeep.expiry import EXPIRY
 from graphmem.upkeep.fragments import entity_fragments
-from graphmem.upkeep.gathering import Gatherer, Gathering
 from graphmem.upkeep.merge_actions import RULES, MergeAction, actions_by_rules, decide_actions
 from graphmem.upkeep.model_judge import ModelJudge
+from graphmem.upkeep.rollup import Rollup, RollupWriter
 from graphmem.upkeep.summaries import KeepSummary, entity_summary, needs_summary, plan_summaries
 from graphmem.upkeep.topics import KeepTopics, TopicCounter
 
@@ -58,7 +58,7 @@ class Consolidation:
     gateway: Gateway
     keeper: EntityKeeper
     rules: BatchRules
-    gatherer: Gatherer
+    rollups: RollupWriter
     judge: ModelJudge | None
     clock: Clock
     ids: IdSource
@@ -108,7 +108,7 @@ class Consolidation:
         vectors = (
             {}
             if run.dry_run
-            else self.gatherer.vectors([action.content for action in actions if action.content])
+            else self.rollups.vectors([action.content for action in actions if action.content])
         )
         keys = frozenset(key for action in actions for key in (action.key, action.other) if key)
         self.gateway.execute(
@@ -190,9 +190,9 @@ class Consolidation:
             protected=PROTECTED_TYPES,
         )
         for plan in plan_summaries(candidates, policy, new_uid=lambda: self.ids.new("memory")):
-            self.gatherer.gather(self._worded(plan, run), run, now)
+            self.rollups.write(self._worded(plan, run), run, now)
 
-    def _worded(self, plan: Gathering, run: Run) -> Gathering:
+    def _worded(self, plan: Rollup, run: Run) -> Rollup:
         """A summary in the model's words, if there is a model that finds some."""
         if self.judge:
             try:

@@ -29,7 +29,7 @@ from graphmem.upkeep.curator import (
     plan_folds,
     repeat_key,
 )
-from graphmem.upkeep.gathering import Gatherer
+from graphmem.upkeep.rollup import RollupWriter
 
 _PAIR = 2  # from which memories repeat each other
 
@@ -42,14 +42,14 @@ class Curator:
         upkeep: Upkeep,
         *,
         gateway: Gateway,
-        gatherer: Gatherer,
+        rollups: RollupWriter,
         clock: Clock,
         ids: IdSource,
         policies: SpacePolicies,
     ) -> None:
         self._upkeep = upkeep
         self._gateway = gateway
-        self._gatherer = gatherer
+        self._rollups = rollups
         self._clock = clock
         self._ids = ids
         self._policies = policies
@@ -156,4 +156,4 @@ class Curator:
             space, members=policy.fold_members, people=PEOPLE_TYPES, projects=PROJECT_TYPES
         )
         for fold in plan_folds(found, policy, new_uid=lambda: self._ids.new("memory")):
-            self._gatherer.gather(fold, run, now)
+            self._rollups.write(fold, run, now)

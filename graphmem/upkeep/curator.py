@@ -18,7 +18,7 @@ from graphmem.model.source import CapturedBy, SourceType
 from graphmem.model.state import Decision, GraphState
 from graphmem.model.tending import Foldable
 from graphmem.text.normalise import content_hash
-from graphmem.upkeep.gathering import Gathering, united
+from graphmem.upkeep.rollup import Rollup, combined
 
 RepeatKey = tuple[str, str, str, str, str]
 
@@ -104,7 +104,7 @@ def _keep_one(draft: Draft, group: Sequence[Memory]) -> list[Event]:
     others = [memory for memory in group if memory is not kept]
     for memory in others:
         draft.set_status(memory, Status.ARCHIVED, Reason.DEDUPE)
-    stands_for_all = united(kept, others)
+    stands_for_all = combined(kept, others)
     draft.put(stands_for_all)
     draft.take_claims(stands_for_all, also_from=None)
     return [
@@ -120,7 +120,7 @@ def plan_folds(
     policy: CuratePolicy,
     *,
     new_uid: Callable[[], str],
-) -> list[Gathering]:
+) -> list[Rollup]:
     """What to fold in one space.
 
     ``found`` are entities in order, each with its facts, oldest first.
@@ -128,7 +128,7 @@ def plan_folds(
     A fact goes into one fold. One fold says all that its members say, so it takes only as many as
     it can hold; the rest waits for the next one.
     """
-    folds: list[Gathering] = []
+    folds: list[Rollup] = []
     used: set[str] = set()
     for entity, facts in found:
         free = [fact for fact in facts if fact.key not in used]
@@ -137,7 +137,7 @@ def plan_folds(
             if len(members) < policy.fold_members:
                 break
             folds.append(
-                Gathering(
+                Rollup(
                     uid=new_uid(),
                     content=f"{entity.label}: {' / '.join(member.content for member in members)}",
                     members=members,

@@ -17,7 +17,7 @@ from graphmem.model.state import Decision, GraphState
 from graphmem.text.assertions import claim_words
 from graphmem.text.normalise import shorten
 from graphmem.upkeep.curator import is_seeded, may_repeat, worth
-from graphmem.upkeep.gathering import united, united_tags
+from graphmem.upkeep.rollup import combined, combined_tags
 
 RULES = "rules"
 _VERIFIED = frozenset({Authority.SYSTEM_IMPOSED, Authority.TOOL_VERIFIED})
@@ -180,7 +180,7 @@ def _merge(
     for other in others:
         draft.draw(kept, EdgeType.UPDATES, other, reason="merge")
         draft.set_status(other, Status.SUPERSEDED, Reason.MERGE)
-    merged = replace(united(kept, others), tags=united_tags((kept, *others)))
+    merged = replace(combined(kept, others), tags=combined_tags((kept, *others)))
     content = next((action.content for action in actions if action.content), None)
     is_rewritten = content is not None and content != kept.content
     if content and is_rewritten:

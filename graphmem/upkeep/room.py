@@ -15,10 +15,10 @@ from graphmem.upkeep.consolidation import Consolidation
 from graphmem.upkeep.curating import Curator
 from graphmem.upkeep.embedding import PendingEmbedding
 from graphmem.upkeep.expiry import Expiry
-from graphmem.upkeep.gathering import Gatherer
 from graphmem.upkeep.integrity import Integrity
 from graphmem.upkeep.model_judge import ModelJudge
 from graphmem.upkeep.reembedding import REEMBED, Reembedding
+from graphmem.upkeep.rollup import RollupWriter
 
 
 def build(core: Core) -> Room:
@@ -106,11 +106,11 @@ def _tending_jobs(core: Core, upkeep: Upkeep, rules: BatchRules) -> tuple[Job, .
     """Jobs that look after the spaces that are due."""
     model = core.language_model
     judge = ModelJudge(model=model, write=core.policy.write) if model else None
-    gatherer = Gatherer(core.gateway, embedder=core.embedder, index=core.index.policy)
+    rollups = RollupWriter(core.gateway, embedder=core.embedder, index=core.index.policy)
     curator = Curator(
         upkeep,
         gateway=core.gateway,
-        gatherer=gatherer,
+        rollups=rollups,
         clock=core.clock,
         ids=core.ids,
         policies=core.policies,
@@ -121,7 +121,7 @@ def _tending_jobs(core: Core, upkeep: Upkeep, rules: BatchRules) -> tuple[Job, .
         gateway=core.gateway,
         keeper=core.entity_keeper,
         rules=rules,
-        gatherer=gatherer,
+        rollups=rollups,
         judge=judge,
         clock=core.clock,
         ids=core.ids,

@@ -15,7 +15,7 @@ from graphmem.model.state import GraphState, Selection
 from graphmem.model.tending import Foldable, Summarisable
 from graphmem.store.upkeep import save_summary
 from graphmem.text.normalise import comparable, shorten
-from graphmem.upkeep.gathering import Gathering
+from graphmem.upkeep.rollup import Rollup
 
 ENTITY_SUMMARY_MAX_CHARS = 600
 _ITEM_MAX_CHARS = 120
@@ -49,7 +49,7 @@ def plan_summaries(
     policy: ConsolidatePolicy,
     *,
     new_uid: Callable[[], str],
-) -> list[Gathering]:
+) -> list[Rollup]:
     """Which small memories of a large space become one each time.
 
     Whole batches only, oldest first.
@@ -59,7 +59,7 @@ def plan_summaries(
         candidates[start : start + size] for start in range(0, len(candidates) - size + 1, size)
     ]
     return [
-        Gathering(
+        Rollup(
             uid=new_uid(),
             content=batch_summary(batch),
             members=tuple(member for member, _ in batch),

@@ -19,7 +19,7 @@ from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.state import GraphState
 from graphmem.model.tending import Foldable
 from graphmem.upkeep.curator import decide_dedupe, is_curation_due, plan_folds
-from graphmem.upkeep.gathering import decide_gathering
+from graphmem.upkeep.rollup import decide_rollup
 
 POLICY = CuratePolicy()
 EXTRACTED = Source(type=SourceType.WORKFLOW_OUTPUT, captured_by=CapturedBy.EXTRACTOR)
@@ -221,7 +221,7 @@ def three():
 
 
 def fold(state, members):
-    return decide_gathering(state, gathering=a_fold(members), now=NOW, has_vectors=True)
+    return decide_rollup(state, rollup=a_fold(members), now=NOW, has_vectors=True)
 
 
 def test_folding_makes_one_memory_archives_its_members_and_draws_the_lineage():

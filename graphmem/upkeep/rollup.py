@@ -1,4 +1,4 @@
-"""Gathering: several memories become one that says what they say.
+"""Rollup: several memories become one that says what they say.
 
 They are archived, and the lineage is drawn.
 """
@@ -30,7 +30,7 @@ _WRITE = WritePolicy()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Gathering:
+class Rollup:
     """Memories, in the versions that were read, that are to become one.
 
     ``by`` is who put it into words.
@@ -45,41 +45,38 @@ class Gathering:
     importance: int
     by: str = "rules"
 
-    def in_words(self, content: str, *, by: str) -> "Gathering":
+    def in_words(self, content: str, *, by: str) -> "Rollup":
         """The same in somebody's words."""
         return replace(self, content=content, by=by)
 
 
-def decide_gathering(
-    state: GraphState, *, gathering: Gathering, now: datetime, has_vectors: bool
+def decide_rollup(
+    state: GraphState, *, rollup: Rollup, now: datetime, has_vectors: bool
 ) -> Decision:
     """Make one memory of several and archive these, unless one of them changed since it was read."""
     draft = Draft(before=state, now=now)
-    versions = {member.key: member.version for member in gathering.members}
+    versions = {member.key: member.version for member in rollup.members}
     members = [state.memories[key] for key in versions if key in state.memories]
     if len(members) < len(versions) or any(
-        not may_be_gathered(memory) or memory.version != versions[memory.key] for memory in members
+        not may_roll_up(memory) or memory.version != versions[memory.key] for memory in members
     ):
         return draft.decision()
-    made = _made(gathering, members, now, has_vectors=has_vectors)
+    made = _made(rollup, members, now, has_vectors=has_vectors)
     draft.create(made)
     draft.vectors_of[made.key] = 0
     for memory in members:
-        draft.draw(made, gathering.lineage, memory)
-        draft.set_status(memory, Status.ARCHIVED, gathering.reason)
+        draft.draw(made, rollup.lineage, memory)
+        draft.set_status(memory, Status.ARCHIVED, rollup.reason)
     uids = [memory.uid for memory in members]
     return draft.decision(
         events=[
-            effect(made, gathering.effect, gathering.reason, members=uids, by=gathering.by),
-            *(
-                effect(memory, Effect.ARCHIVED, gathering.reason, into=made.uid)
-                for memory in members
-            ),
+            effect(made, rollup.effect, rollup.reason, members=uids, by=rollup.by),
+            *(effect(memory, Effect.ARCHIVED, rollup.reason, into=made.uid) for memory in members),
         ]
     )
 
 
-def may_be_gathered(memory: Memory) -> bool:
+def may_roll_up(memory: Memory) -> bool:
     """Whether another memory can say all that one says: it has no end and no key of its own, and is not pinned."""
     return (
         memory.status is Status.ACTIVE
@@ -91,7 +88,7 @@ def may_be_gathered(memory: Memory) -> bool:
     )
 
 
-def united_entities(memories: Iterable[Memory]) -> tuple[EntityRef, ...]:
+def combined_entities(memories: Iterable[Memory]) -> tuple[EntityRef, ...]:
     """The entities of several memories, at most as many as one may have."""
     refs: dict[str, EntityRef] = {}
     for memory in memories:
@@ -107,28 +104,28 @@ def latest_end(memories: Iterable[Memory]) -> datetime | None:
     return max(known) if known and len(known) == len(ends) else None
 
 
-def united_tags(memories: Iterable[Memory]) -> tuple[str, ...]:
+def combined_tags(memories: Iterable[Memory]) -> tuple[str, ...]:
     """The tags of several memories, at most as many as one may have."""
     return tuple(dict.fromkeys(tag for memory in memories for tag in memory.tags))[
         : _WRITE.tags_max
     ]
 
 
-def united(kept: Memory, others: Sequence[Memory]) -> Memory:
+def combined(kept: Memory, others: Sequence[Memory]) -> Memory:
     """A memory that also stands for others that say the same: it was said as often, matters as much, lives as long."""
     everyone = (kept, *others)
     return replace(
         kept,
         mention_count=sum(memory.mention_count for memory in everyone),
         importance=max(memory.importance for memory in everyone),
-        entities=united_entities(everyone),
+        entities=combined_entities(everyone),
         expires_at=latest_end(everyone),
         claims_content=any(memory.claims_content for memory in everyone),
         version=kept.version + 1,
     )
 
 
-class Gatherer:
+class RollupWriter:
     """Carries gatherings out: the text is embedded first, then all is done in one transaction."""
 
     def __init__(self, gateway: Gateway, *, embedder: Embedder, index: IndexPolicy) -> None:
@@ -136,15 +133,13 @@ class Gatherer:
         self._embedder = embedder
         self._index = index
 
-    def gather(self, gathering: Gathering, run: Run, now: datetime) -> None:
+    def write(self, rollup: Rollup, run: Run, now: datetime) -> None:
         """Make one memory of several, unless one of them changed since it was read."""
-        vectors = {} if run.dry_run else self.vectors([gathering.content])
+        vectors = {} if run.dry_run else self.vectors([rollup.content])
         self._gateway.execute(
             JobStep(
-                selected=Selection(memories=frozenset(member.key for member in gathering.members)),
-                decider=partial(
-                    decide_gathering, gathering=gathering, now=now, has_vectors=bool(vectors)
-                ),
+                selected=Selection(memories=frozenset(member.key for member in rollup.members)),
+                decider=partial(decide_rollup, rollup=rollup, now=now, has_vectors=bool(vectors)),
                 vectors=dict(enumerate(vectors.values())),
             ),
             run,
@@ -161,19 +156,17 @@ class Gatherer:
             return {}
 
 
-def _made(
-    gathering: Gathering, members: Sequence[Memory], now: datetime, *, has_vectors: bool
-) -> Memory:
+def _made(rollup: Rollup, members: Sequence[Memory], now: datetime, *, has_vectors: bool) -> Memory:
     return Memory(
-        uid=gathering.uid,
+        uid=rollup.uid,
         space=members[0].space,
         type=MemoryType.FACT,
-        content=gathering.content,
-        summary=shorten(gathering.content, _WRITE.summary_max_chars),
-        importance=max(gathering.importance, *(memory.importance for memory in members)),
+        content=rollup.content,
+        summary=shorten(rollup.content, _WRITE.summary_max_chars),
+        importance=max(rollup.importance, *(memory.importance for memory in members)),
         confidence=min(memory.confidence for memory in members),
-        entities=united_entities(members),
-        tags=united_tags(members),
+        entities=combined_entities(members),
+        tags=combined_tags(members),
         source=Source(type=SourceType.MANUAL, captured_by=CapturedBy.SYSTEM),
         authority=Authority.AI_INFERRED,
         mention_count=sum(memory.mention_count for memory in members),
