@@ -10,8 +10,8 @@ from graphmem.store.job_runs import JobRuns
 from graphmem.store.upkeep import Upkeep
 from graphmem.upkeep.archival import ARCHIVAL, DECAY
 from graphmem.upkeep.batch_rules import BatchRules
-from graphmem.upkeep.checking import ContradictionCheck
 from graphmem.upkeep.consolidation import Consolidation
+from graphmem.upkeep.contradiction_job import ContradictionJob
 from graphmem.upkeep.curating import Curator
 from graphmem.upkeep.embedding import PendingEmbedding
 from graphmem.upkeep.expiry import Expiry
@@ -127,7 +127,7 @@ def _tending_jobs(core: Core, upkeep: Upkeep, rules: BatchRules) -> tuple[Job, .
         ids=core.ids,
         policies=core.policies,
     )
-    check = ContradictionCheck(
+    check = ContradictionJob(
         upkeep=upkeep,
         memories=core.memories,
         gateway=core.gateway,

@@ -41,7 +41,7 @@ def is_check_due(tended: TendedSpace, policy: UpkeepPolicy) -> bool:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ContradictionCheck:
+class ContradictionJob:
     """Finds memories that disagree, by rules and, if there is one, by a language model."""
 
     upkeep: Upkeep
