@@ -1,164 +1,152 @@
-"""The curator (001): exact repeats are put away, facts of one entity are folded into one.
-
-Nothing is deleted.
-"""
+"""Curating: the curator's rules, space by space, where a space is due."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
-from datetime import datetime, timedelta
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from functools import partial
+from itertools import groupby
 
-from graphmem.gateway.draft import Draft
-from graphmem.gateway.tracing import effect
-from graphmem.model.edge import LineageType
-from graphmem.model.entity import EntityRef, slug
-from graphmem.model.event import Effect, Event, Reason
-from graphmem.model.memory import Memory, MemoryType, Status
-from graphmem.model.policy import CuratePolicy, WritePolicy
-from graphmem.model.source import CapturedBy, SourceType
-from graphmem.model.state import Decision, GraphState
-from graphmem.model.tending import Foldable
-from graphmem.text.normalise import content_hash
-from graphmem.upkeep.rollup import Rollup, combined
+from graphmem.gateway.claims import content_claim
+from graphmem.gateway.gateway import Gateway
+from graphmem.gateway.job_step import JobStep
+from graphmem.model.event import Effect
+from graphmem.model.job import Run
+from graphmem.model.policy import CuratePolicy
+from graphmem.model.policy.kinds import is_left_alone
+from graphmem.model.space import space_from_key
+from graphmem.model.state import Selection
+from graphmem.model.tending import TendedSpace
+from graphmem.ports import Clock, IdSource
+from graphmem.store.spaces import SpacePolicies
+from graphmem.store.upkeep import Upkeep
+from graphmem.upkeep.batch_rules import BATCH
+from graphmem.upkeep.dedupe import RepeatKey, decide_dedupe, is_curation_due, repeat_key
+from graphmem.upkeep.fold import PEOPLE_TYPES, PROJECT_TYPES, plan_folds
+from graphmem.upkeep.rollup import RollupWriter
 
-RepeatKey = tuple[str, str, str, str, str]
-
-PEOPLE_TYPES = frozenset({"person", "org"})  # entities whose facts are PEOPLE in 001
-PROJECT_TYPES = frozenset({"project"})  # folded only where an extractor put the facts into words
-_WRITE = WritePolicy()
-
-
-def is_curation_due(
-    last: datetime | None, new_memories: int, policy: CuratePolicy, now: datetime
-) -> bool:
-    """Whether the curator looks after a space: never yet, a day ago, or much is new (001, Curator)."""
-    return (
-        last is None
-        or now - last >= timedelta(hours=policy.every_hours)
-        or new_memories >= policy.new_memories
-    )
+_PAIR = 2  # from which memories repeat each other
 
 
-def repeat_key(
-    space: str, kind: str, actor: str | None, logical_key: str | None, content: str
-) -> RepeatKey:
-    """What two memories have in common of which one repeats the other: space, type, actor and what they say.
+class Curator:
+    """Looks after the spaces that are due: repeats first, and then, on fresh data, folds."""
 
-    The same words under another logical key are another claim: "yes" to mail is not "yes" to calls.
-    """
-    return (
-        space,
-        kind,
-        (slug(actor) or actor) if actor else "",
-        logical_key or "",
-        content_hash(content),
-    )
+    def __init__(
+        self,
+        upkeep: Upkeep,
+        *,
+        gateway: Gateway,
+        rollups: RollupWriter,
+        clock: Clock,
+        ids: IdSource,
+        policies: SpacePolicies,
+    ) -> None:
+        self._upkeep = upkeep
+        self._gateway = gateway
+        self._rollups = rollups
+        self._clock = clock
+        self._ids = ids
+        self._policies = policies
 
+    def dedupe(self, run: Run) -> None:
+        """Put repeats away in the spaces that are due; these are due for folding then."""
+        now = self._clock.now()
+        for page in self._upkeep.spaces(run.space):
+            due = [each.space for each in page if self._is_curated(each, run, now)]
+            if not self._dedupe_spaces(due, run, now):
+                return
+            if due and not run.dry_run:
+                self._upkeep.mark_curated(due, now=now)
 
-def may_repeat(memory: Memory) -> bool:
-    """Whether the curator may take a memory for a repeat.
+    def fold(self, run: Run) -> None:
+        """Fold the facts of entities in the spaces whose repeats were put away since the last time."""
+        now = self._clock.now()
+        for page in self._upkeep.spaces(run.space):
+            due = [each.space for each in page if self._is_folded(each, run)]
+            for space in due:
+                if run.must_stop():
+                    return
+                self._fold_space(space, run, now)
+            if due and not run.dry_run:
+                self._upkeep.mark_folded(due)
 
-    Pinned ones and todos it never touches (001); turns of a conversation differ by what is around
-    them.
-    """
-    return (
-        memory.status is Status.ACTIVE
-        and memory.kept_by is None
-        and not memory.pinned
-        and memory.type is not MemoryType.TODO
-        and not memory.context_built
-    )
+    def _policy(self, space: str) -> CuratePolicy:
+        return self._policies.of(space_from_key(space)).upkeep.curate
 
+    def _is_curated(self, each: TendedSpace, run: Run, now: datetime) -> bool:
+        """Whether repeats are looked for in a space."""
+        if is_left_alone(space_from_key(each.space)):
+            return False
+        policy = self._policy(each.space)
+        is_due = is_curation_due(each.curated_at, each.new_memories, policy, now)
+        return run.by_hand or (policy.enabled and is_due)
 
-def is_seeded(memory: Memory) -> bool:
-    """Whether a user wrote it down himself, which no rule overrules (001, seeded_profile)."""
-    return memory.source.type is SourceType.MANUAL and memory.source.captured_by is CapturedBy.USER
+    def _is_folded(self, each: TendedSpace, run: Run) -> bool:
+        """Whether facts are folded in a space."""
+        if is_left_alone(space_from_key(each.space)):
+            return False
+        return run.by_hand or (each.fold_due and self._policy(each.space).enabled)
 
+    def _dedupe_spaces(self, spaces: Sequence[str], run: Run, now: datetime) -> bool:
+        """Whether all repeats of the spaces were seen to before the run had to stop."""
+        batch: list[str] = []
+        claims: set[str] = set()
+        for group, claim in self._repeats(spaces):
+            if run.must_stop():
+                return False
+            if batch and len(batch) + len(group) > BATCH:
+                self._decide(batch, claims, run, now)
+                batch, claims = [], set()
+            batch += group
+            claims.add(claim)
+            while (
+                len(batch) > BATCH
+            ):  # one group that is larger than a batch: what stays of the first is in the next
+                kept = self._decide(batch[:BATCH], claims, run, now)
+                batch = [*kept, *batch[BATCH:]]
+        self._decide(batch, claims, run, now)
+        return True
 
-def worth(memory: Memory) -> tuple[bool, datetime, str]:
-    """Which of several that say the same stays, the greatest: a seeded one, else the newest (001, Curator)."""
-    return (is_seeded(memory), memory.created_at, memory.uid)
+    def _decide(self, keys: Sequence[str], claims: set[str], run: Run, now: datetime) -> list[str]:
+        """Decide on some memories; the keys of those that stay."""
+        if not keys:
+            return []
+        done = self._gateway.execute(
+            JobStep(
+                selected=Selection(memories=frozenset(keys), claims=frozenset(claims)),
+                decider=partial(decide_dedupe, now=now),
+            ),
+            run,
+        )
+        gone = {
+            f"{event.space}|{event.subject}"
+            for event in done.events
+            if event.effect is Effect.ARCHIVED
+        }
+        return [key for key in keys if key not in gone]
 
+    def _repeats(self, spaces: Sequence[str]) -> Iterator[tuple[list[str], str]]:
+        """The keys of memories that say the same, with the claim of what they say.
 
-def decide_dedupe(state: GraphState, now: datetime) -> Decision:
-    """Of each group of repeats keep the seeded one, else the newest; the others are archived.
-
-    The one that stays counts the mentions of all, as if it had been said again (001, Curator).
-    """
-    draft = Draft(before=state, now=now)
-    groups: dict[RepeatKey, list[Memory]] = defaultdict(list)
-    for _, memory in sorted(state.memories.items()):
-        if may_repeat(memory):
-            key = repeat_key(
-                memory.space.key, memory.type, memory.actor, memory.logical_key, memory.content
-            )
-            groups[key].append(memory)
-    events: list[Event] = []
-    for group in groups.values():
-        if len(group) > 1:
-            events += _keep_one(draft, group)
-    return draft.decision(events=events)
-
-
-def _keep_one(draft: Draft, group: Sequence[Memory]) -> list[Event]:
-    kept = max(group, key=worth)
-    others = [memory for memory in group if memory is not kept]
-    for memory in others:
-        draft.set_status(memory, Status.ARCHIVED, Reason.DEDUPE)
-    stands_for_all = combined(kept, others)
-    draft.put(stands_for_all)
-    draft.take_claims(stands_for_all, also_from=None)
-    return [
-        *(effect(memory, Effect.ARCHIVED, Reason.DEDUPE, kept=kept.uid) for memory in others),
-        effect(
-            stands_for_all, Effect.REINFORCED, Reason.DEDUPE, mentions=stands_for_all.mention_count
-        ),
-    ]
-
-
-def plan_folds(
-    found: Iterable[tuple[EntityRef, Sequence[Foldable]]],
-    policy: CuratePolicy,
-    *,
-    new_uid: Callable[[], str],
-) -> list[Rollup]:
-    """What to fold in one space.
-
-    ``found`` are entities in order, each with its facts, oldest first.
-
-    A fact goes into one fold. One fold says all that its members say, so it takes only as many as
-    it can hold; the rest waits for the next one.
-    """
-    folds: list[Rollup] = []
-    used: set[str] = set()
-    for entity, facts in found:
-        free = [fact for fact in facts if fact.key not in used]
-        while len(free) >= policy.fold_members and len(folds) < policy.folds:
-            members = _fitting(entity, free[: max(policy.fold_contents, policy.fold_members)])
-            if len(members) < policy.fold_members:
-                break
-            folds.append(
-                Rollup(
-                    uid=new_uid(),
-                    content=f"{entity.label}: {' / '.join(member.content for member in members)}",
-                    members=members,
-                    lineage=LineageType.FOLDED_FROM,
-                    effect=Effect.FOLDED,
-                    reason=Reason.FOLD,
-                    importance=policy.fold_importance,
+        One space after the other.
+        """
+        for space, sayings in groupby(
+            self._upkeep.sayings(spaces), key=lambda saying: saying.space
+        ):
+            groups: dict[RepeatKey, list[str]] = defaultdict(list)
+            claims: dict[RepeatKey, str] = {}
+            for saying in sayings:
+                key = repeat_key(
+                    space, saying.type, saying.actor, saying.logical_key, saying.content
                 )
-            )
-            used |= {member.key for member in members}
-            free = [fact for fact in free if fact.key not in used]
-    return folds
+                groups[key].append(saying.key)
+                if len(groups[key]) == _PAIR:
+                    claims[key] = content_claim(space_from_key(space), saying.actor, saying.content)
+            yield from ((groups[key], claim) for key, claim in claims.items())
 
-
-def _fitting(entity: EntityRef, facts: Sequence[Foldable]) -> tuple[Foldable, ...]:
-    """The first facts that fit into the content of one memory."""
-    room = _WRITE.content_max_chars - len(entity.label or "") - 2
-    taken: list[Foldable] = []
-    for fact in facts:
-        room -= len(fact.content) + 3
-        if room < 0:
-            break
-        taken.append(fact)
-    return tuple(taken)
+    def _fold_space(self, space: str, run: Run, now: datetime) -> None:
+        policy = self._policy(space)
+        found = self._upkeep.foldable(
+            space, members=policy.fold_members, people=PEOPLE_TYPES, projects=PROJECT_TYPES
+        )
+        for fold in plan_folds(found, policy, new_uid=lambda: self._ids.new("memory")):
+            self._rollups.write(fold, run, now)

@@ -16,7 +16,7 @@ from graphmem.model.policy import WritePolicy
 from graphmem.model.state import Decision, GraphState
 from graphmem.text.assertions import claim_words
 from graphmem.text.normalise import shorten
-from graphmem.upkeep.curator import is_seeded, may_repeat, worth
+from graphmem.upkeep.dedupe import is_seeded, may_repeat, worth
 from graphmem.upkeep.rollup import combined, combined_tags
 
 RULES = "rules"

@@ -12,7 +12,7 @@ from graphmem.upkeep.archival import ARCHIVAL, DECAY
 from graphmem.upkeep.batch_rules import BatchRules
 from graphmem.upkeep.consolidation import Consolidation
 from graphmem.upkeep.contradiction_job import ContradictionJob
-from graphmem.upkeep.curating import Curator
+from graphmem.upkeep.curator import Curator
 from graphmem.upkeep.embedding import PendingEmbedding
 from graphmem.upkeep.expiry import Expiry
 from graphmem.upkeep.integrity import Integrity

@@ -82,7 +82,7 @@ def test_a_repeat_said_after_that_reinforces_the_one_that_stayed(house):
 
 
 def test_more_repeats_than_a_batch_leave_one(house, monkeypatch):
-    monkeypatch.setattr("graphmem.upkeep.curating.BATCH", 10)
+    monkeypatch.setattr("graphmem.upkeep.curator.BATCH", 10)
     house.write(*[a_request("Again.", dedupe=Dedupe.NONE, source=EXTRACTED) for _ in range(24)])
 
     assert 23 == run(house, "curate_dedupe", dry_run=True).counts["archived"]

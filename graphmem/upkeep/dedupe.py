@@ -1,0 +1,106 @@
+"""Dedupe (001, Curator): of exact repeats one stays, the others are archived."""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from graphmem.gateway.draft import Draft
+from graphmem.gateway.tracing import effect
+from graphmem.model.entity import slug
+from graphmem.model.event import Effect, Event, Reason
+from graphmem.model.memory import Memory, MemoryType, Status
+from graphmem.model.policy import CuratePolicy
+from graphmem.model.source import CapturedBy, SourceType
+from graphmem.model.state import Decision, GraphState
+from graphmem.text.normalise import content_hash
+from graphmem.upkeep.rollup import combined
+
+RepeatKey = tuple[str, str, str, str, str]
+
+
+def is_curation_due(
+    last: datetime | None, new_memories: int, policy: CuratePolicy, now: datetime
+) -> bool:
+    """Whether the curator looks after a space: never yet, a day ago, or much is new (001, Curator)."""
+    return (
+        last is None
+        or now - last >= timedelta(hours=policy.every_hours)
+        or new_memories >= policy.new_memories
+    )
+
+
+def repeat_key(
+    space: str, kind: str, actor: str | None, logical_key: str | None, content: str
+) -> RepeatKey:
+    """What two memories have in common of which one repeats the other: space, type, actor and what they say.
+
+    The same words under another logical key are another claim: "yes" to mail is not "yes" to calls.
+    """
+    return (
+        space,
+        kind,
+        (slug(actor) or actor) if actor else "",
+        logical_key or "",
+        content_hash(content),
+    )
+
+
+def may_repeat(memory: Memory) -> bool:
+    """Whether the curator may take a memory for a repeat.
+
+    Pinned ones and todos it never touches (001); turns of a conversation differ by what is around
+    them.
+    """
+    return (
+        memory.status is Status.ACTIVE
+        and memory.kept_by is None
+        and not memory.pinned
+        and memory.type is not MemoryType.TODO
+        and not memory.context_built
+    )
+
+
+def is_seeded(memory: Memory) -> bool:
+    """Whether a user wrote it down himself, which no rule overrules (001, seeded_profile)."""
+    return memory.source.type is SourceType.MANUAL and memory.source.captured_by is CapturedBy.USER
+
+
+def worth(memory: Memory) -> tuple[bool, datetime, str]:
+    """Which of several that say the same stays, the greatest: a seeded one, else the newest (001, Curator)."""
+    return (is_seeded(memory), memory.created_at, memory.uid)
+
+
+def decide_dedupe(state: GraphState, now: datetime) -> Decision:
+    """Of each group of repeats keep the seeded one, else the newest; the others are archived.
+
+    The one that stays counts the mentions of all, as if it had been said again (001, Curator).
+    """
+    draft = Draft(before=state, now=now)
+    groups: dict[RepeatKey, list[Memory]] = defaultdict(list)
+    for _, memory in sorted(state.memories.items()):
+        if may_repeat(memory):
+            key = repeat_key(
+                memory.space.key, memory.type, memory.actor, memory.logical_key, memory.content
+            )
+            groups[key].append(memory)
+    events: list[Event] = []
+    for group in groups.values():
+        if len(group) > 1:
+            events += _keep_one(draft, group)
+    return draft.decision(events=events)
+
+
+def _keep_one(draft: Draft, group: Sequence[Memory]) -> list[Event]:
+    kept = max(group, key=worth)
+    others = [memory for memory in group if memory is not kept]
+    for memory in others:
+        draft.set_status(memory, Status.ARCHIVED, Reason.DEDUPE)
+    stands_for_all = combined(kept, others)
+    draft.put(stands_for_all)
+    draft.take_claims(stands_for_all, also_from=None)
+    return [
+        *(effect(memory, Effect.ARCHIVED, Reason.DEDUPE, kept=kept.uid) for memory in others),
+        effect(
+            stands_for_all, Effect.REINFORCED, Reason.DEDUPE, mentions=stands_for_all.mention_count
+        ),
+    ]
