@@ -19,7 +19,7 @@ from graphmem.model.orchestrator_config import KEYS, config_values
 from graphmem.model.policy.layers import DEFAULT
 from graphmem.model.policy.overrides import override_problems, policy_values
 from graphmem.model.space import Space, SpaceKind
-from graphmem.model.tending import TopicRow
+from graphmem.model.upkeep_rows import TopicRow
 from graphmem.store.spaces import SpaceCounts
 from graphmem.store.upkeep import Upkeep
 

@@ -82,7 +82,7 @@ UNWIND $spaces AS space
 MATCH (s:Space {key: space})
 SET s.fold_due = false;
 
-// name: sayings
+// name: dedupe_candidates
 // What active memories of some spaces say that the curator may take for repeats, by key.
 // parameters: after, limit, spaces, until
 MATCH (m:Memory)

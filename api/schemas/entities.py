@@ -13,7 +13,7 @@ from api.space_fields import SpaceField, SpacesField
 from graphmem.model.entity import EntityType
 from graphmem.model.entity_change import ChangeKind, EntityChange
 from graphmem.model.space import space_from_key
-from graphmem.model.tending import EntitySummary
+from graphmem.model.upkeep_rows import EntitySummary
 from graphmem.recall.cards import Card
 from graphmem.store.entities import Entity, KnownOf
 from graphmem.text.times import iso

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
-from graphmem.model.tending import Inspected
+from graphmem.model.upkeep_rows import InspectedMemory
 from graphmem.store.connection import Connection, Transaction
 from graphmem.store.mapping import memory_from_node
 
@@ -16,11 +16,11 @@ class Inspection:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def page(self, space: str, *, after: str, limit: int) -> list[Inspected]:
+    def page(self, space: str, *, after: str, limit: int) -> list[InspectedMemory]:
         """The next memories by key, in one space or in all, with what repeats them."""
         rows = self._connection.fetch("inspection.page", space=space, after=after, limit=limit)
         return [
-            Inspected(
+            InspectedMemory(
                 memory=memory_from_node(row["m"], row["entities"]),
                 tokens=row["tokens"] or "",
                 has_vectors=row["has_vectors"],

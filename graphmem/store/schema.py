@@ -177,7 +177,7 @@ class BulletinNode(StructuredNode):
 
 
 class SpaceNode(StructuredNode):
-    """What a space has of its own policy, and when it was tended; memories have no edge to it."""
+    """What a space has of its own policy, and when it was state; memories have no edge to it."""
 
     __label__ = "Space"
 

@@ -8,19 +8,19 @@ from graphmem.model.entity import EntityRef
 from graphmem.model.entity_change import EntityState
 from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space
-from graphmem.model.tending import (
+from graphmem.model.tokens import epoch_ms
+from graphmem.model.upkeep_rows import (
+    DedupeCandidate,
+    EntityNames,
+    EntityStatement,
     EntitySummary,
     Foldable,
-    Named,
-    NearPair,
-    Saying,
-    Statement,
+    SimilarPair,
+    SpaceState,
     Summarisable,
-    TendedSpace,
     Topic,
     TopicRow,
 )
-from graphmem.model.tokens import epoch_ms
 from graphmem.store.connection import Connection, Transaction
 from graphmem.store.vectors import VectorSlot
 
@@ -37,14 +37,14 @@ class Upkeep:
         self._connection = connection
         self._slot = slot
 
-    def spaces(self, only: str) -> Iterator[list[TendedSpace]]:
+    def spaces(self, only: str) -> Iterator[list[SpaceState]]:
         """The spaces with active memories, in pages by key; or the one that is named."""
         after = ""
         while rows := self._connection.fetch(
             "upkeep.spaces", space=only, after=after, limit=_SPACES_AT_ONCE
         ):
             yield [
-                TendedSpace(
+                SpaceState(
                     space=row["space"],
                     curated_at=_moment(row["curated_at"]),
                     new_memories=row["new_memories"],
@@ -74,7 +74,7 @@ class Upkeep:
         """Note that facts were folded in some spaces."""
         self._connection.run("upkeep.mark_folded", spaces=list(spaces))
 
-    def sayings(self, spaces: Sequence[str]) -> Iterator[Saying]:
+    def dedupe_candidates(self, spaces: Sequence[str]) -> Iterator[DedupeCandidate]:
         """What the active memories of some spaces say that may repeat each other, one space after the other."""
         if not (wanted := sorted(spaces)):
             return
@@ -84,10 +84,10 @@ class Upkeep:
             max(f"{space}{_BEHIND_SPACE}" for space in wanted),
         )
         while rows := self._connection.fetch(
-            "upkeep.sayings", spaces=wanted, after=after, until=until, limit=_ROWS_AT_ONCE
+            "upkeep.dedupe_candidates", spaces=wanted, after=after, until=until, limit=_ROWS_AT_ONCE
         ):
             for row in rows:
-                yield Saying(
+                yield DedupeCandidate(
                     key=row["key"],
                     space=row["space"],
                     type=row["type"],
@@ -131,7 +131,7 @@ class Upkeep:
         """Note that contradictions were looked for in a space."""
         self._connection.run("upkeep.mark_checked", space=space, now=now)
 
-    def near(self, space: str, *, newest: int, neighbours: int, now: datetime) -> list[NearPair]:
+    def near(self, space: str, *, newest: int, neighbours: int, now: datetime) -> list[SimilarPair]:
         """The newest memories of a space, each with those that are nearest by vector, the most alike first."""
         rows = self._connection.fetch(
             f"upkeep.near{self._slot.suffix}",
@@ -141,7 +141,7 @@ class Upkeep:
             now=epoch_ms(now),
         )
         return [
-            NearPair(
+            SimilarPair(
                 key=row["key"],
                 other=row["other"],
                 similarity=2 * row["score"] - 1 if row["score"] else 0.0,
@@ -158,14 +158,14 @@ class Upkeep:
             yield from ((row["key"], row["content"]) for row in rows)
             after = rows[-1]["key"]
 
-    def statements(self, space: str) -> Iterator[Statement]:
+    def statements(self, space: str) -> Iterator[EntityStatement]:
         """The active memories of a space that mention entities."""
         after = ""
         while rows := self._connection.fetch(
             "upkeep.statements", space=space, after=after, limit=_ROWS_AT_ONCE
         ):
             for row in rows:
-                yield Statement(
+                yield EntityStatement(
                     key=row["key"],
                     version=row["version"],
                     content=row["content"],
@@ -173,7 +173,7 @@ class Upkeep:
                     valid_from=_parsed(row["valid_from"]),
                     valid_until=_parsed(row["valid_until"]),
                     entities=tuple(
-                        Named(key=key, names=_names(key, label, aliases))
+                        EntityNames(key=key, names=_names(key, label, aliases))
                         for key, label, aliases in row["entities"]
                     ),
                 )

@@ -20,7 +20,7 @@ from graphmem.model.policy import ConsolidatePolicy
 from graphmem.model.policy.kinds import is_left_alone
 from graphmem.model.space import Space, space_from_key
 from graphmem.model.state import Selection
-from graphmem.model.tending import NearPair, Summarisable, TendedSpace
+from graphmem.model.upkeep_rows import SimilarPair, SpaceState, Summarisable
 from graphmem.ports import Clock, IdSource
 from graphmem.store.memories import Memories
 from graphmem.store.spaces import SpacePolicies
@@ -39,12 +39,12 @@ _FRAGMENT = "one name, written differently"
 _SHOWN_TO_MODEL = 50  # memories beside the new ones
 
 
-def is_consolidation_due(tended: TendedSpace, policy: ConsolidatePolicy, now: datetime) -> bool:
+def is_consolidation_due(state: SpaceState, policy: ConsolidatePolicy, now: datetime) -> bool:
     """Whether a space is consolidated: enough in it, three writes since the last time, and ten minutes (003)."""
-    last = tended.consolidated_at
+    last = state.consolidated_at
     return (
-        tended.memories >= policy.memories
-        and tended.writes >= policy.writes
+        state.memories >= policy.memories
+        and state.writes >= policy.writes
         and (last is None or now - last >= timedelta(minutes=policy.minutes))
     )
 
@@ -68,20 +68,20 @@ class Consolidation:
         """One pass; the spaces that were consolidated are then due for a look at contradictions."""
         now = self.clock.now()
         for page in self.upkeep.spaces(run.space):
-            for tended in page:
-                space = space_from_key(tended.space)
+            for state in page:
+                space = space_from_key(state.space)
                 policy = self.policies.of(space).upkeep.consolidate
-                is_due = policy.enabled and is_consolidation_due(tended, policy, now)
+                is_due = policy.enabled and is_consolidation_due(state, policy, now)
                 if is_left_alone(space) or not (run.by_hand or is_due):
                     continue
                 if run.must_stop():
                     return
-                self._consolidate(space, tended, policy, run, now)
+                self._consolidate(space, state, policy, run, now)
                 if not run.dry_run:
-                    self.upkeep.mark_consolidated(tended.space, now=now)
+                    self.upkeep.mark_consolidated(state.space, now=now)
 
     def _consolidate(
-        self, space: Space, tended: TendedSpace, policy: ConsolidatePolicy, run: Run, now: datetime
+        self, space: Space, state: SpaceState, policy: ConsolidatePolicy, run: Run, now: datetime
     ) -> None:
         self._near_duplicates(space, policy, run, now)
         if space.persona is None:
@@ -89,7 +89,7 @@ class Consolidation:
         self._entity_summaries(space, policy, run, now)
         self.rules.run(EXPIRY, run, only=space.key)
         self.rules.run(ARCHIVAL, run, only=space.key, also_off=False)
-        if policy.summarise and tended.memories > policy.summarise_memories:
+        if policy.summarise and state.memories > policy.summarise_memories:
             self._summaries(space, policy, run, now)
         self._topics(space, policy, run)
 
@@ -128,7 +128,7 @@ class Consolidation:
 
     def _actions(
         self,
-        near: Sequence[NearPair],
+        near: Sequence[SimilarPair],
         memories: Mapping[str, Memory],
         policy: ConsolidatePolicy,
         run: Run,

@@ -14,7 +14,7 @@ from graphmem.model.policy import ConsolidatePolicy, ContradictionPolicy, Upkeep
 from graphmem.model.policy.kinds import is_left_alone
 from graphmem.model.space import space_from_key
 from graphmem.model.state import Selection
-from graphmem.model.tending import TendedSpace
+from graphmem.model.upkeep_rows import SpaceState
 from graphmem.ports import Clock
 from graphmem.store.memories import Memories
 from graphmem.store.spaces import SpacePolicies
@@ -31,13 +31,13 @@ from graphmem.upkeep.model_judge import ModelJudge
 _ASKED_PAIRS = 40  # that a model is asked about in one space
 
 
-def is_check_due(tended: TendedSpace, policy: UpkeepPolicy) -> bool:
+def is_check_due(state: SpaceState, policy: UpkeepPolicy) -> bool:
     """Whether contradictions are looked for: after a space was consolidated.
 
     Where it never is, after something was written.
     """
-    is_new = tended.unchecked > 0 and not policy.consolidate.enabled
-    return policy.contradictions.enabled and (tended.check_due or is_new)
+    is_new = state.unchecked > 0 and not policy.consolidate.enabled
+    return policy.contradictions.enabled and (state.check_due or is_new)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,16 +55,16 @@ class ContradictionJob:
         """One pass over the spaces that are due."""
         now = self.clock.now()
         for page in self.upkeep.spaces(run.space):
-            for tended in page:
-                space = space_from_key(tended.space)
+            for state in page:
+                space = space_from_key(state.space)
                 policy = self.policies.of(space).upkeep
-                if is_left_alone(space) or not (run.by_hand or is_check_due(tended, policy)):
+                if is_left_alone(space) or not (run.by_hand or is_check_due(state, policy)):
                     continue
                 if run.must_stop():
                     return
-                self._check(tended.space, policy.contradictions, policy.consolidate, run, now)
+                self._check(state.space, policy.contradictions, policy.consolidate, run, now)
                 if not run.dry_run:
-                    self.upkeep.mark_checked(tended.space, now=now)
+                    self.upkeep.mark_checked(state.space, now=now)
 
     def _check(
         self,

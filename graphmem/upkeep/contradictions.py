@@ -13,7 +13,7 @@ from graphmem.model.event import Effect, Event, Reason
 from graphmem.model.memory import Authority, Memory, Status
 from graphmem.model.policy import ContradictionPolicy
 from graphmem.model.state import Decision, EdgeEnds, GraphState
-from graphmem.model.tending import Named, Statement
+from graphmem.model.upkeep_rows import EntityNames, EntityStatement
 from graphmem.text.analysis import words
 from graphmem.text.assertions import Assertion, assertion_of, values_disagree
 from graphmem.upkeep.archival import CORRECTION_TAG
@@ -41,9 +41,9 @@ class Disagreement:
     by: str = RULES
 
 
-def find_disagreements(statements: Iterable[Statement]) -> list[Disagreement]:
+def find_disagreements(statements: Iterable[EntityStatement]) -> list[Disagreement]:
     """The pairs of one space that disagree by rules: one entity, one claim family, other values, the same time."""
-    families: dict[tuple[str, str], list[tuple[Statement, Assertion]]] = defaultdict(list)
+    families: dict[tuple[str, str], list[tuple[EntityStatement, Assertion]]] = defaultdict(list)
     for statement in statements:
         claim = assertion_of(statement.content)
         entity = _subject(claim, statement.entities) if claim else None
@@ -69,10 +69,10 @@ def find_disagreements(statements: Iterable[Statement]) -> list[Disagreement]:
 
 
 def _one_of_each_value(
-    said: Sequence[tuple[Statement, Assertion]],
-) -> list[tuple[Statement, Assertion]]:
+    said: Sequence[tuple[EntityStatement, Assertion]],
+) -> list[tuple[EntityStatement, Assertion]]:
     """The newest statement of each value and time, at most as many as can be paired."""
-    chosen: dict[object, tuple[Statement, Assertion]] = {}
+    chosen: dict[object, tuple[EntityStatement, Assertion]] = {}
     for statement, claim in said:
         chosen.setdefault(
             (claim.value, statement.valid_from, statement.valid_until), (statement, claim)
@@ -80,7 +80,7 @@ def _one_of_each_value(
     return list(chosen.values())[: 2 * _PAIRS]
 
 
-def _subject(claim: Assertion, entities: Sequence[Named]) -> Named | None:
+def _subject(claim: Assertion, entities: Sequence[EntityNames]) -> EntityNames | None:
     """The entity that a claim is about: the one that is named before the value, and nobody of its relatives.
 
     Where a memory mentions one entity and says he, she or they, that one is meant.
@@ -97,7 +97,7 @@ def _named(name: str) -> tuple[str, ...]:
     return tuple(words(name))
 
 
-def _overlap(one: Statement, other: Statement) -> bool:
+def _overlap(one: EntityStatement, other: EntityStatement) -> bool:
     """Whether there is a time at which both are held to be true."""
     begins = max(one.valid_from or _FIRST, other.valid_from or _FIRST)
     ends = min(one.valid_until or _LAST, other.valid_until or _LAST)

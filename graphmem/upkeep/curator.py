@@ -15,7 +15,7 @@ from graphmem.model.policy import CuratePolicy
 from graphmem.model.policy.kinds import is_left_alone
 from graphmem.model.space import space_from_key
 from graphmem.model.state import Selection
-from graphmem.model.tending import TendedSpace
+from graphmem.model.upkeep_rows import SpaceState
 from graphmem.ports import Clock, IdSource
 from graphmem.store.spaces import SpacePolicies
 from graphmem.store.upkeep import Upkeep
@@ -72,7 +72,7 @@ class Curator:
     def _policy(self, space: str) -> CuratePolicy:
         return self._policies.of(space_from_key(space)).upkeep.curate
 
-    def _is_curated(self, each: TendedSpace, run: Run, now: datetime) -> bool:
+    def _is_curated(self, each: SpaceState, run: Run, now: datetime) -> bool:
         """Whether repeats are looked for in a space."""
         if is_left_alone(space_from_key(each.space)):
             return False
@@ -80,7 +80,7 @@ class Curator:
         is_due = is_curation_due(each.curated_at, each.new_memories, policy, now)
         return run.by_hand or (policy.enabled and is_due)
 
-    def _is_folded(self, each: TendedSpace, run: Run) -> bool:
+    def _is_folded(self, each: SpaceState, run: Run) -> bool:
         """Whether facts are folded in a space."""
         if is_left_alone(space_from_key(each.space)):
             return False
@@ -129,18 +129,20 @@ class Curator:
 
         One space after the other.
         """
-        for space, sayings in groupby(
-            self._upkeep.sayings(spaces), key=lambda saying: saying.space
+        for space, dedupe_candidates in groupby(
+            self._upkeep.dedupe_candidates(spaces), key=lambda candidate: candidate.space
         ):
             groups: dict[RepeatKey, list[str]] = defaultdict(list)
             claims: dict[RepeatKey, str] = {}
-            for saying in sayings:
+            for candidate in dedupe_candidates:
                 key = repeat_key(
-                    space, saying.type, saying.actor, saying.logical_key, saying.content
+                    space, candidate.type, candidate.actor, candidate.logical_key, candidate.content
                 )
-                groups[key].append(saying.key)
+                groups[key].append(candidate.key)
                 if len(groups[key]) == _PAIR:
-                    claims[key] = content_claim(space_from_key(space), saying.actor, saying.content)
+                    claims[key] = content_claim(
+                        space_from_key(space), candidate.actor, candidate.content
+                    )
             yield from ((groups[key], claim) for key, claim in claims.items())
 
     def _fold_space(self, space: str, run: Run, now: datetime) -> None:

@@ -6,7 +6,7 @@ from graphmem.model.edge import LineageType
 from graphmem.model.entity import EntityRef
 from graphmem.model.event import Effect, Reason
 from graphmem.model.policy import CuratePolicy, WritePolicy
-from graphmem.model.tending import Foldable
+from graphmem.model.upkeep_rows import Foldable
 from graphmem.upkeep.rollup import Rollup
 
 PEOPLE_TYPES = frozenset({"person", "org"})  # entities whose facts are PEOPLE in 001

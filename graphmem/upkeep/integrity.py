@@ -19,8 +19,8 @@ from graphmem.model.event import Effect, Event
 from graphmem.model.job import Run
 from graphmem.model.memory import Memory, Status
 from graphmem.model.state import Decision, GraphState, Selection
-from graphmem.model.tending import Inspected
 from graphmem.model.tokens import memory_tokens
+from graphmem.model.upkeep_rows import InspectedMemory
 from graphmem.ports import Clock
 from graphmem.store.inspection import Inspection
 from graphmem.upkeep.repairs import RemoveCrossingEdges, RemoveEmptyClaims
@@ -39,7 +39,9 @@ class Finding(StrEnum):
     )
 
 
-def findings(inspected: Inspected, unclaimed: frozenset[str], now: datetime) -> frozenset[Finding]:
+def findings(
+    inspected: InspectedMemory, unclaimed: frozenset[str], now: datetime
+) -> frozenset[Finding]:
     """What is wrong with a memory. ``unclaimed`` are claims that nobody holds."""
     memory = inspected.memory
     found = set()
@@ -120,7 +122,7 @@ class Integrity:
             after = page[-1].memory.key
             self._page(page, run, now)
 
-    def _page(self, page: Sequence[Inspected], run: Run, now: datetime) -> None:
+    def _page(self, page: Sequence[InspectedMemory], run: Run, now: datetime) -> None:
         current = [each.memory for each in page if each.memory.is_current(now)]
         unclaimed = self._inspection.unclaimed(claims_of(current))
         found = {

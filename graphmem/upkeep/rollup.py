@@ -22,7 +22,7 @@ from graphmem.model.memory import Authority, Memory, MemoryType, Status
 from graphmem.model.policy import IndexPolicy, WritePolicy
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.state import Decision, GraphState, Selection
-from graphmem.model.tending import Foldable
+from graphmem.model.upkeep_rows import Foldable
 from graphmem.ports import Embedder, Vector
 from graphmem.text.normalise import shorten
 

@@ -12,7 +12,7 @@ from graphmem.model.event import Effect, Event, Reason, Subject
 from graphmem.model.policy import ConsolidatePolicy
 from graphmem.model.space import Space
 from graphmem.model.state import GraphState, Selection
-from graphmem.model.tending import Foldable, Summarisable
+from graphmem.model.upkeep_rows import Foldable, Summarisable
 from graphmem.store.upkeep import save_summary
 from graphmem.text.normalise import comparable, shorten
 from graphmem.upkeep.rollup import Rollup

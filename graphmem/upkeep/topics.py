@@ -10,7 +10,7 @@ from datetime import datetime
 from graphmem.gateway.operation import Decided, Operation
 from graphmem.gateway.workbench import Workbench
 from graphmem.model.space import Space
-from graphmem.model.tending import Topic
+from graphmem.model.upkeep_rows import Topic
 from graphmem.store.upkeep import save_topics
 from graphmem.text.analysis import STOP_WORDS, stem, words
 

@@ -544,7 +544,7 @@ def test_a_hostile_file_is_rejected_and_holds_up_no_other(api, workspace, conten
 
 def test_names_that_cannot_be_kept_are_rejected_under_others(api, workspace):
     for name in (b"\xff.txt", b"n" * 240 + b".txt"):
-        (workspace.ingest / os.fsdecode(name)).write_text("Named oddly.")
+        (workspace.ingest / os.fsdecode(name)).write_text("EntityNames oddly.")
     (workspace.ingest / "good.txt").write_text("All is well.")
 
     done = scan(api)

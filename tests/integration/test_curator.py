@@ -201,7 +201,7 @@ def test_spaces_whose_names_begin_alike_are_all_seen_to(house, connection):
         repeat(house, 2, space=space)
     keys = [key(house, space) for space in spaces]
 
-    found = [saying.space for saying in house.graphmem.of(Upkeep).sayings(keys)]
+    found = [candidate.space for candidate in house.graphmem.of(Upkeep).dedupe_candidates(keys)]
 
     assert sorted(2 * keys) == sorted(found)
 

@@ -19,7 +19,7 @@ from graphmem.model.memory import Authority, Status
 from graphmem.model.policy import ConsolidatePolicy
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.state import GraphState
-from graphmem.model.tending import Foldable, TendedSpace
+from graphmem.model.upkeep_rows import Foldable, SpaceState
 from graphmem.upkeep.consolidation import is_consolidation_due
 from graphmem.upkeep.fragments import entity_fragments
 from graphmem.upkeep.merge_actions import ActionKind, MergeAction, actions_by_rules, decide_actions
@@ -39,7 +39,7 @@ def a_space(**changes):
         "memories": 5,
         "consolidated_at": NOW - timedelta(minutes=10),
     }
-    return TendedSpace(**(values | changes))
+    return SpaceState(**(values | changes))
 
 
 @pytest.mark.parametrize(("writes", "expected"), [(2, False), (3, True)])

@@ -11,18 +11,18 @@ from graphmem.model.edge import Edge, EdgeType
 from graphmem.model.memory import Authority, Status
 from graphmem.model.policy import ContradictionPolicy
 from graphmem.model.state import GraphState
-from graphmem.model.tending import Named, Statement
+from graphmem.model.upkeep_rows import EntityNames, EntityStatement
 from graphmem.upkeep.contradictions import Disagreement, decide_disagreements, find_disagreements
 from graphmem.upkeep.model_judge import ModelJudge
 
-JOHN = Named(key="person:john", names=("John", "Johnny"))
-ROME = Named(key="place:rome", names=("Rome",))
+JOHN = EntityNames(key="person:john", names=("John", "Johnny"))
+ROME = EntityNames(key="place:rome", names=("Rome",))
 POLICY = ContradictionPolicy()
 
 
 def said(number, content, *entities, **changes):
     values = {"valid_from": None, "valid_until": None} | changes
-    return Statement(
+    return EntityStatement(
         key=f"s|m-{number}",
         version=1,
         content=content,
@@ -58,7 +58,7 @@ def test_other_values_of_one_family_of_one_entity_disagree_and_the_reason_names_
     ],
 )
 def test_what_does_not_disagree(one, other):
-    ann = Named(key="person:ann", names=("Ann",))
+    ann = EntityNames(key="person:ann", names=("Ann",))
 
     assert [] == pairs(said(1, one), said(2, other, JOHN, ann))
 

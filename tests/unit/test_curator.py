@@ -17,7 +17,7 @@ from graphmem.model.memory import MemoryType, Status
 from graphmem.model.policy import CuratePolicy
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.state import GraphState
-from graphmem.model.tending import Foldable
+from graphmem.model.upkeep_rows import Foldable
 from graphmem.upkeep.dedupe import decide_dedupe, is_curation_due
 from graphmem.upkeep.fold import plan_folds
 from graphmem.upkeep.rollup import decide_rollup

@@ -7,7 +7,7 @@ from graphmem.model.memory import Memory
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TendedSpace:
+class SpaceState:
     """A space with active memories: when it was last looked after, and what came since.
 
     ``space`` is a key.
@@ -25,7 +25,7 @@ class TendedSpace:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Saying:
+class DedupeCandidate:
     """What an active memory says: of what type, by whom."""
 
     key: str
@@ -46,7 +46,7 @@ class Foldable:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Named:
+class EntityNames:
     """An entity as a memory mentions it, with all names that it goes by."""
 
     key: str
@@ -54,7 +54,7 @@ class Named:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Statement:
+class EntityStatement:
     """An active memory that mentions entities, in the version that was read."""
 
     key: str
@@ -63,7 +63,7 @@ class Statement:
     created_ms: int
     valid_from: datetime | None
     valid_until: datetime | None
-    entities: tuple[Named, ...]
+    entities: tuple[EntityNames, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,7 +99,7 @@ class TopicRow:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class NearPair:
+class SimilarPair:
     """A new memory and one that is near it, if any is; ``similarity`` is their cosine.
 
     Both are keys.
@@ -122,7 +122,7 @@ class Topic:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Inspected:
+class InspectedMemory:
     """A memory and what was found around it."""
 
     memory: Memory
