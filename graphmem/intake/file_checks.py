@@ -8,7 +8,7 @@ import os
 import re
 from pathlib import PurePath
 
-from graphmem.intake.file_forms import JSON_ENDING, TEXT_ENDINGS
+from graphmem.intake.file_parsers import JSON_ENDING, TEXT_ENDINGS
 from graphmem.intake.manifests import MANIFEST_ENDINGS, RejectedError, RejectionCode
 from graphmem.model.policy import MemoryConfig
 

@@ -13,7 +13,7 @@ from api.schemas.memories import MemoryRequest
 from graphmem.adapters.workspaces import Workspaces
 from graphmem.gateway.edges import EdgeRequest, edge_problems
 from graphmem.gateway.validation import problems
-from graphmem.intake.file_forms import SourceFile, extract
+from graphmem.intake.file_parsers import SourceFile, extract
 from graphmem.intake.manifests import RejectedError
 from graphmem.model.edge import EdgeType
 from graphmem.model.memory import MemoryType

@@ -9,9 +9,9 @@ from functools import partial
 from graphmem.errors import GraphmemError, InvalidInput, PolicyRefused, StoreUnavailable
 from graphmem.gateway.edges import EdgeRequest
 from graphmem.gateway.writing import Writing
-from graphmem.intake.file_forms import Extracted, extract
+from graphmem.intake.file_parsers import Extracted, extract
+from graphmem.intake.in_flight import TakenFile
 from graphmem.intake.manifests import RejectedError, RejectionCode
-from graphmem.intake.taking import TakenFile
 from graphmem.model.caller import Caller
 from graphmem.model.edge import EdgeType
 from graphmem.model.memory import memory_key

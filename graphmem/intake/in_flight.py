@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphmem.adapters.drop_folder import read_json, write_json
-from graphmem.intake.file_forms import Extracted, SourceFile
+from graphmem.intake.file_parsers import Extracted, SourceFile
 from graphmem.intake.manifests import RejectedError
 
 

@@ -39,8 +39,9 @@ from graphmem.errors import (
 )
 from graphmem.gateway.claims import source_claim
 from graphmem.intake.file_checks import check_file, check_upload_name, rejected_name
-from graphmem.intake.file_forms import SourceFile
-from graphmem.intake.file_writing import FileWriter
+from graphmem.intake.file_parsers import SourceFile
+from graphmem.intake.file_writer import FileWriter
+from graphmem.intake.in_flight import TakenFile, TakingNote
 from graphmem.intake.manifests import (
     PROCESSED_ENDING,
     REJECTION_ENDING,
@@ -50,7 +51,6 @@ from graphmem.intake.manifests import (
     accepted,
     rejected,
 )
-from graphmem.intake.taking import TakenFile, TakingNote
 from graphmem.model.caller import Caller, Role
 from graphmem.model.policy import MemoryConfig
 from graphmem.model.space import Space
