@@ -17,7 +17,7 @@ from graphmem import __version__
 from graphmem.bootstrap import Graphmem, build, embedder_of
 from graphmem.database import admin_key, connect, database
 from graphmem.errors import GraphmemError, InvalidInput
-from graphmem.intake.transferring import Imported, export_lines, import_lines
+from graphmem.intake.export_import import Imported, export_lines, import_lines
 from graphmem.logs import set_up_logs
 from graphmem.model.caller import Caller, Role, is_pattern
 from graphmem.model.job import Run, RunStatus

@@ -9,7 +9,7 @@ from api.schemas.common import Number, RequestSchema, Text, invalid_as
 from api.schemas.memories import EntityAnswer, MemoryAnswer
 from api.space_fields import SpaceField, SpacesField
 from graphmem.gateway.validation import UID_FORM, is_uid
-from graphmem.intake.transfer import exported_edge
+from graphmem.intake.jsonl_format import exported_edge
 from graphmem.model.edge import Edge, EdgeType, LineageType, edge_type
 
 

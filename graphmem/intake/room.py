@@ -7,10 +7,10 @@ from pathlib import Path
 
 from graphmem.adapters.workspaces import Workspaces
 from graphmem.intake.context import ContextMaker
+from graphmem.intake.export_import import EdgeTransfer, MemoryTransfer
 from graphmem.intake.file_writer import FileWriter
 from graphmem.intake.ingest import Ingest
 from graphmem.intake.ingest_job import IngestWorker
-from graphmem.intake.transferring import EdgeTransfer, MemoryTransfer
 from graphmem.model.job import Every, Job, Run
 from graphmem.recall.bulletins import BulletinMaker
 from graphmem.rooms import Core, Prune, Room

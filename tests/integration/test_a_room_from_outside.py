@@ -10,7 +10,7 @@ from notes_room.views import blueprint
 from api.app import BLUEPRINTS, create_app
 from graphmem.bootstrap import ROOMS, build
 from graphmem.gateway.status import ChangeStatus
-from graphmem.intake.transferring import export_lines, import_lines
+from graphmem.intake.export_import import export_lines, import_lines
 from graphmem.model.caller import Caller, Role
 from graphmem.model.memory import Status
 from graphmem.model.policy.overrides import override_problems

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from graphmem.errors import GraphmemError, InvalidInput, StoreUnavailable
 from graphmem.gateway.edges import DrawEdge, EdgeRequest
 from graphmem.gateway.writing import Writing
-from graphmem.intake.transfer import (
+from graphmem.intake.jsonl_format import (
     edge_request,
     exported_edge,
     exported_memory,

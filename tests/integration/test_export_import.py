@@ -6,7 +6,7 @@ import pytest
 from builders import a_request
 
 from graphmem.gateway.edges import DrawEdge, EdgeRequest
-from graphmem.intake.transferring import export_lines, import_lines
+from graphmem.intake.export_import import export_lines, import_lines
 from graphmem.model.caller import Caller, Role
 from graphmem.model.edge import EdgeType
 from graphmem.model.source import Source
