@@ -7,9 +7,9 @@ from flask.views import MethodView
 from marshmallow import Schema, ValidationError, fields, validate
 
 from api.auth import requires
+from api.fields import RequestSchema, Text
+from api.json_blueprint import JsonBlueprint
 from api.paging import page_answer, page_of
-from api.parsing import JsonBlueprint
-from api.schemas.common import RequestSchema, Text
 from api.service import service
 from graphmem.errors import Forbidden
 from graphmem.model.caller import Role, is_pattern

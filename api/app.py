@@ -6,27 +6,19 @@ from flask import Flask, request
 from flask.json.provider import DefaultJSONProvider
 from werkzeug.exceptions import UnsupportedMediaType
 
-from api import (
-    admin,
-    bulletins,
-    contexts,
-    corrections,
-    docs,
-    edges,
-    entities,
-    health,
-    ingest,
-    jobs,
-    memories,
-    recall,
-    spaces,
-    traces,
-    write_backs,
-)
+from api import admin, docs, health, spaces
+from api.edges import views as edges
+from api.entities import views as entities
 from api.errors import GraphmemApi, register_error_handlers
-from api.gate import Gate
-from api.observing import observe_requests
-from api.parsing import JsonBlueprint
+from api.intake import bulletins, contexts, ingest, write_backs
+from api.json_blueprint import JsonBlueprint
+from api.memories import changes
+from api.memories import views as memories
+from api.observability import observe_requests
+from api.readiness import Readiness
+from api.recall import traces
+from api.recall import views as recall
+from api.upkeep import jobs
 from graphmem import __version__
 from graphmem.bootstrap import Graphmem
 
@@ -39,7 +31,7 @@ ISO 8601 with a zone. Every error has the same body: `{"error": {"code", "messag
 
 BLUEPRINTS: tuple[JsonBlueprint, ...] = (
     memories.blueprint,
-    corrections.blueprint,
+    changes.blueprint,
     edges.blueprint,
     recall.blueprint,
     entities.blueprint,
@@ -65,11 +57,11 @@ class _Json(DefaultJSONProvider):
 
 def create_app(
     graphmem: Graphmem,
-    gate: Gate | None = None,
+    readiness: Readiness | None = None,
     *,
     blueprints: Sequence[JsonBlueprint] = BLUEPRINTS,
 ) -> Flask:
-    """The HTTP API of a built service; without a gate every call is let in."""
+    """The HTTP API of a built service; without a readiness every call is let in."""
     app = Flask("graphmem", static_folder=None)
     app.json = _Json(app)
     app.config.update(
@@ -92,7 +84,7 @@ def create_app(
         },
     )
     app.extensions["graphmem"] = graphmem
-    app.extensions["graphmem_gate"] = gate or Gate()
+    app.extensions["graphmem_readiness"] = readiness or Readiness()
     observe_requests(app)
     app.before_request(_require_json)
     register_error_handlers(app)

@@ -8,7 +8,7 @@ from typing import ParamSpec, TypeVar
 
 from flask import g, request
 
-from api.service import gate, service
+from api.service import readiness, service
 from graphmem.errors import Forbidden, StoreUnavailable, Unauthenticated
 from graphmem.model.caller import Caller, Role
 from graphmem.model.space import FIRST_TENANT
@@ -52,9 +52,9 @@ def authenticate(*, while_away: bool = False) -> Caller:
         Unauthenticated: there is no key, or it is unknown or revoked.
         StoreUnavailable, SchemaMismatch: the service is not ready.
     """
-    is_closed = gate().reason is not None
-    if is_closed and not (while_away and isinstance(gate().reason, StoreUnavailable)):
-        gate().check()
+    is_closed = readiness().reason is not None
+    if is_closed and not (while_away and isinstance(readiness().reason, StoreUnavailable)):
+        readiness().check()
     if not service().settings.server.auth:
         return _ANYONE
     scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")

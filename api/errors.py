@@ -12,7 +12,7 @@ from flask_smorest import Api
 from marshmallow import ValidationError
 from werkzeug.exceptions import HTTPException
 
-from api.schemas.common import ErrorSchema
+from api.fields import ErrorSchema
 from graphmem import errors
 from graphmem.gateway.writing import RolledBack
 

@@ -6,9 +6,9 @@ from marshmallow import Schema, fields
 from prometheus_client import generate_latest
 
 from api.auth import authenticate, is_loopback
-from api.observing import metrics
-from api.parsing import JsonBlueprint
-from api.service import gate, service
+from api.json_blueprint import JsonBlueprint
+from api.observability import metrics
+from api.service import readiness, service
 from graphmem import __version__
 from graphmem.errors import Forbidden, GraphmemError, StoreUnavailable
 from graphmem.model.caller import Role
@@ -60,7 +60,7 @@ def ready() -> Response:
         service().check_schema()
         if not service().keys.exist():
             checks["keys"] = "There is no API key yet."
-        gate().check()
+        readiness().check()
     except GraphmemError as error:
         checks["neo4j" if isinstance(error, StoreUnavailable) else "schema"] = error.message
     # without the embedder the service still stores and finds by words

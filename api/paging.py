@@ -7,7 +7,7 @@ from flask import Response, g, jsonify, request
 from itsdangerous import BadData, URLSafeSerializer
 from marshmallow import Schema, fields, validate
 
-from api.schemas.common import RequestSchema
+from api.fields import RequestSchema
 from api.service import service
 from graphmem.errors import InvalidInput
 from graphmem.model.page import Cursor, Page

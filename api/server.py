@@ -9,7 +9,7 @@ from flask import Flask
 from gunicorn.app.base import BaseApplication
 
 from api.app import create_app
-from api.gate import Gate
+from api.readiness import Readiness
 from graphmem.bootstrap import Graphmem, build, embedder_of, wait_until_prepared
 from graphmem.database import connection_of
 from graphmem.errors import GraphmemError, ModelUnavailable, StoreUnavailable
@@ -53,9 +53,9 @@ class _Server(BaseApplication):  # type: ignore[misc]
         embedder = embedder_of(self._settings)
         threading.Thread(target=_load, args=(embedder,), daemon=True).start()
         graphmem = build(self._settings, connection_of(self._settings), embedder=embedder)
-        gate = Gate.closed()
-        threading.Thread(target=open_when_ready, args=(graphmem, gate), daemon=True).start()
-        return create_app(graphmem, gate)
+        readiness = Readiness.closed()
+        threading.Thread(target=open_when_ready, args=(graphmem, readiness), daemon=True).start()
+        return create_app(graphmem, readiness)
 
 
 def serve(settings: Settings) -> None:
@@ -77,25 +77,25 @@ def _load(embedder: Embedder) -> None:
         log.warning("the embedder does not answer: %s", reason.message)
 
 
-def open_when_ready(graphmem: Graphmem, gate: Gate) -> None:
+def open_when_ready(graphmem: Graphmem, readiness: Readiness) -> None:
     """Let calls in as soon as the database answers and its schema fits.
 
     One that does not fit is the reason why not.
     """
     while True:
         try:
-            wait_until_prepared(graphmem, when_away=gate.close)
+            wait_until_prepared(graphmem, when_away=readiness.close)
             break
         except GraphmemError as reason:
             log.error("the API takes no calls: %s", reason.message)  # noqa: TRY400 - one sentence says it
-            gate.close(reason)
+            readiness.close(reason)
         except Exception as error:
             log.exception("the API takes no calls")
-            gate.close(
+            readiness.close(
                 StoreUnavailable(f"The database answers with an error ({type(error).__name__}).")
             )
         time.sleep(_AGAIN_SECONDS)
-    gate.open()
+    readiness.open()
     warm_up(graphmem)
 
 

@@ -2,13 +2,13 @@
 
 from flask import current_app
 
-from api.gate import Gate
+from api.readiness import Readiness
 from graphmem.bootstrap import Graphmem
 
 
-def gate() -> Gate:
+def readiness() -> Readiness:
     """What says whether calls are let in."""
-    found: Gate = current_app.extensions["graphmem_gate"]
+    found: Readiness = current_app.extensions["graphmem_readiness"]
     return found
 
 

@@ -10,7 +10,7 @@ from itertools import chain
 
 import pytest
 
-from api.schemas.memories import MemoryRequest
+from api.memories.schemas import MemoryRequest
 from graphmem.model.caller import Role
 
 SECRET = "zanzibar"

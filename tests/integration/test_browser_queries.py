@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from neo4j.graph import Path as GraphPath
 
-from api.schemas.memories import MemoryRequest, write_request
+from api.memories.schemas import MemoryRequest, write_request
 from graphmem.demo import SPACE, requests
 
 FOLDER = Path(__file__).parents[2] / "docs" / "browser"

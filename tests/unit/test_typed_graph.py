@@ -8,8 +8,8 @@ import pytest
 from builders import NOW, a_candidate, a_memory
 from marshmallow import ValidationError
 
-from api.schemas.edges import EdgeBody
-from api.schemas.memories import MemoryRequest
+from api.edges.schemas import EdgeBody
+from api.memories.schemas import MemoryRequest
 from graphmem.adapters.workspaces import Workspaces
 from graphmem.gateway.edges import EdgeRequest, edge_problems
 from graphmem.gateway.validation import problems

@@ -7,10 +7,10 @@ from flask import Response, g, jsonify
 from marshmallow import Schema, fields, validate
 
 from api.auth import requires
-from api.parsing import JsonBlueprint
-from api.schemas.common import RequestSchema, Text
-from api.schemas.edges import check_uid
-from api.schemas.memories import MemoryAnswer, memory_view
+from api.edges.schemas import check_uid
+from api.fields import RequestSchema, Text
+from api.json_blueprint import JsonBlueprint
+from api.memories.schemas import MemoryAnswer, memory_view
 from api.service import service
 from api.space_fields import OrchestratorField
 from graphmem.errors import InvalidInput

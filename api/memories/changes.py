@@ -6,12 +6,11 @@ from flask import Response, g, jsonify
 from marshmallow import RAISE
 
 from api.auth import requires
-from api.finding import expected_version, found_memory, tagged
-from api.paging import cursor_of, page_answer
-from api.parsing import JsonBlueprint
-from api.schemas.edges import EVERY_TYPE, NeighbourAnswer, NeighbourQuery, edge_view
-from api.schemas.history import HistoryAnswer, HistoryQuery, lineage_view, memory_versions
-from api.schemas.memories import (
+from api.edges.schemas import EVERY_TYPE, NeighbourAnswer, NeighbourQuery, edge_view
+from api.json_blueprint import JsonBlueprint
+from api.lookup import expected_version, found_memory, tagged
+from api.memories.history import HistoryAnswer, HistoryQuery, lineage_view, memory_versions
+from api.memories.schemas import (
     AddAnswer,
     PatchRequest,
     SpaceQuery,
@@ -20,6 +19,7 @@ from api.schemas.memories import (
     correction_request,
     memory_view,
 )
+from api.paging import cursor_of, page_answer
 from api.service import service
 from graphmem.gateway.folding import Unfold
 from graphmem.gateway.status import ChangeStatus

@@ -6,9 +6,9 @@ from flask import Response, g, jsonify
 from marshmallow import RAISE, Schema, fields
 
 from api.auth import requires
-from api.finding import found_memory
-from api.parsing import JsonBlueprint
-from api.schemas.memories import SpaceQuery
+from api.json_blueprint import JsonBlueprint
+from api.lookup import found_memory
+from api.memories.schemas import SpaceQuery
 from api.service import service
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.model.caller import Role

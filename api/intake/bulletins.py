@@ -6,8 +6,8 @@ from flask import Response, g, jsonify
 from marshmallow import RAISE, Schema, fields, validate
 
 from api.auth import requires
-from api.parsing import JsonBlueprint
-from api.schemas.common import RequestSchema, Text
+from api.fields import RequestSchema, Text
+from api.json_blueprint import JsonBlueprint
 from api.service import service
 from api.space_fields import OrchestratorField
 from graphmem.errors import NotFound

@@ -8,11 +8,11 @@ from flask.views import MethodView
 from marshmallow import RAISE
 
 from api.auth import requires
-from api.finding import found_edge
+from api.edges.schemas import EdgeBody, EdgeList, EdgeListQuery, EdgeOutcome, edge_view
+from api.json_blueprint import JsonBlueprint
+from api.lookup import found_edge
+from api.memories.schemas import SpaceQuery
 from api.paging import cursor_of, page_answer
-from api.parsing import JsonBlueprint
-from api.schemas.edges import EdgeBody, EdgeList, EdgeListQuery, EdgeOutcome, edge_view
-from api.schemas.memories import SpaceQuery
 from api.service import service
 from graphmem.gateway.edges import DrawEdge, EdgeRequest, RemoveEdge
 from graphmem.model.caller import Role

@@ -6,7 +6,7 @@ from unittest.mock import patch
 from flask import Flask
 
 from api.app import create_app
-from api.gate import Gate
+from api.readiness import Readiness
 from api.server import open_when_ready
 from graphmem.errors import SchemaMismatch, StoreDamaged, StoreUnavailable
 from graphmem.store.connection import Connection
@@ -20,7 +20,7 @@ def asked(app: Flask, path="/v1/jobs"):
 
 
 def test_a_closed_gate_says_why_and_the_process_lives(house):
-    gate = Gate.closed()
+    gate = Readiness.closed()
     app = create_app(house.graphmem, gate)
 
     assert (503, "store_unavailable") == asked(app)
@@ -35,7 +35,7 @@ def test_a_closed_gate_says_why_and_the_process_lives(house):
 
 
 def test_a_database_that_does_not_fit_is_looked_at_again(house):
-    gate = Gate.closed()
+    gate = Readiness.closed()
     app = create_app(house.graphmem, gate)
     answers = [SchemaMismatch("It is newer."), RuntimeError("odd"), None]
     seen = []

@@ -4,9 +4,9 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
-from api.schemas.common import Number, RequestSchema, Text, UtcDateTime
-from api.schemas.edges import EdgeAnswer, edge_view
-from api.schemas.memories import MemoryAnswer, memory_view
+from api.edges.schemas import EdgeAnswer, edge_view
+from api.fields import Number, RequestSchema, Text, UtcDateTime
+from api.memories.schemas import MemoryAnswer, memory_view
 from graphmem.model.memory import Memory, MemoryType
 from graphmem.model.policy import RecallPolicy
 from graphmem.model.source import CapturedBy

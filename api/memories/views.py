@@ -14,11 +14,9 @@ from marshmallow import RAISE, ValidationError
 
 from api.auth import requires
 from api.errors import error_detail, flat_messages
-from api.finding import found_memory, tagged
-from api.observing import metrics
-from api.paging import cursor_of, page_answer
-from api.parsing import JsonBlueprint
-from api.schemas.memories import (
+from api.json_blueprint import JsonBlueprint
+from api.lookup import found_memory, tagged
+from api.memories.schemas import (
     AddAnswer,
     BatchAnswer,
     BatchRequest,
@@ -30,6 +28,8 @@ from api.schemas.memories import (
     memory_view,
     write_request,
 )
+from api.observability import metrics
+from api.paging import cursor_of, page_answer
 from api.service import service
 from graphmem.errors import Conflict, GraphmemError, InvalidInput
 from graphmem.model.caller import Role

@@ -6,9 +6,9 @@ from flask import Response, g, jsonify
 from marshmallow import RAISE, Schema, fields
 
 from api.auth import requires
+from api.fields import RequestSchema
+from api.json_blueprint import JsonBlueprint
 from api.paging import PageQuery, cursor_of, page_answer, page_of
-from api.parsing import JsonBlueprint
-from api.schemas.common import RequestSchema
 from api.service import service
 from api.space_fields import SpaceField
 from graphmem.errors import Forbidden

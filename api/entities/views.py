@@ -7,9 +7,7 @@ from flask import Response, g, jsonify
 from marshmallow import RAISE
 
 from api.auth import requires
-from api.paging import cursor_of, page_answer
-from api.parsing import JsonBlueprint
-from api.schemas.entities import (
+from api.entities.schemas import (
     CardQuery,
     ChangeAnswer,
     ChangeList,
@@ -26,6 +24,8 @@ from api.schemas.entities import (
     entity_view,
     known_view,
 )
+from api.json_blueprint import JsonBlueprint
+from api.paging import cursor_of, page_answer
 from api.service import service
 from graphmem.errors import Forbidden, NotFound
 from graphmem.model.caller import Role

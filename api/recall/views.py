@@ -5,9 +5,9 @@ from typing import Any
 from flask import Response, g, jsonify
 
 from api.auth import requires
-from api.observing import metrics
-from api.parsing import JsonBlueprint
-from api.schemas.recall import RecallAnswer, RecallBody, bundle_view
+from api.json_blueprint import JsonBlueprint
+from api.observability import metrics
+from api.recall.schemas import RecallAnswer, RecallBody, bundle_view
 from api.service import service
 from graphmem.model.caller import Role
 from graphmem.recall.request import RecallRequest

@@ -4,9 +4,9 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate
 
+from api.fields import Number, RequestSchema, Text, invalid_as
+from api.memories.schemas import EntityAnswer, MemoryAnswer
 from api.paging import PageQuery, page_of
-from api.schemas.common import Number, RequestSchema, Text, invalid_as
-from api.schemas.memories import EntityAnswer, MemoryAnswer
 from api.space_fields import SpaceField, SpacesField
 from graphmem.gateway.validation import UID_FORM, is_uid
 from graphmem.intake.jsonl_format import exported_edge

@@ -5,10 +5,10 @@ from typing import Any
 
 from marshmallow import Schema, fields, validate
 
+from api.edges.schemas import check_uid
+from api.fields import EntityField, RequestSchema, Text, UtcDateTime
 from api.paging import PageQuery, page_of
-from api.schemas.common import EntityField, RequestSchema, Text, UtcDateTime
-from api.schemas.edges import check_uid
-from api.schemas.recall import CardFactAnswer
+from api.recall.schemas import CardFactAnswer
 from api.space_fields import SpaceField, SpacesField
 from graphmem.model.entity import EntityType
 from graphmem.model.entity_change import ChangeKind, EntityChange

@@ -1,4 +1,4 @@
-"""The gate: calls are let in once the database has answered and its schema fits.
+"""The readiness: calls are let in once the database has answered and its schema fits.
 
 Until then the reason is said.
 """
@@ -9,7 +9,7 @@ from graphmem.errors import GraphmemError, StoreDamaged, StoreUnavailable
 
 
 @dataclass
-class Gate:
+class Readiness:
     """Why no call is let in yet; None once they are.
 
     What happens to the database later each call finds out itself.
@@ -18,8 +18,8 @@ class Gate:
     reason: GraphmemError | None = None
 
     @classmethod
-    def closed(cls) -> "Gate":
-        """A gate that waits for the database."""
+    def closed(cls) -> "Readiness":
+        """A readiness that waits for the database."""
         return cls(
             StoreUnavailable(
                 "The database has not answered yet; memory calls are taken as soon as it does."

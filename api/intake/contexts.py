@@ -6,11 +6,11 @@ from flask import Response, g, jsonify
 from marshmallow import Schema, fields, validate
 
 from api.auth import requires
-from api.bulletins import BulletinAnswer, bulletin_view
 from api.errors import error_detail
-from api.parsing import JsonBlueprint
-from api.schemas.common import RequestSchema, Text
-from api.schemas.recall import Citation, citation_view
+from api.fields import RequestSchema, Text
+from api.intake.bulletins import BulletinAnswer, bulletin_view
+from api.json_blueprint import JsonBlueprint
+from api.recall.schemas import Citation, citation_view
 from api.service import service
 from api.space_fields import OrchestratorField
 from graphmem.intake.context import Context, Purpose

@@ -4,9 +4,9 @@ from typing import Any
 
 from marshmallow import Schema, fields
 
+from api.edges.schemas import EdgeAnswer, edge_view
+from api.memories.schemas import MemoryAnswer, memory_view
 from api.paging import PageQuery, page_of
-from api.schemas.edges import EdgeAnswer, edge_view
-from api.schemas.memories import MemoryAnswer, memory_view
 from api.space_fields import SpaceField
 from graphmem.model.caller import Caller
 from graphmem.model.memory import Memory

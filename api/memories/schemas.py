@@ -5,8 +5,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, pre_load, validate, validates_schema
 
-from api.paging import PageQuery, page_of
-from api.schemas.common import (
+from api.fields import (
     EntityField,
     Number,
     RequestSchema,
@@ -16,6 +15,7 @@ from api.schemas.common import (
     invalid_as,
     unknown_as,
 )
+from api.paging import PageQuery, page_of
 from api.space_fields import SpaceField, SpacesField
 from graphmem.gateway.validation import problems
 from graphmem.model.memory import Authority, Memory, MemoryType, Status

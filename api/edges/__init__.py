@@ -1,0 +1,1 @@
+"""Edges over HTTP: views and schemas."""

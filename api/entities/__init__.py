@@ -1,0 +1,1 @@
+"""Entities over HTTP: views and schemas."""

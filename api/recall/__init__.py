@@ -1,0 +1,1 @@
+"""Recall over HTTP, and the traces that explain it."""
