@@ -68,7 +68,7 @@ class _TypedRequest(RequestSchema):
 class MemoryRequest(_TypedRequest):
     """A memory to be added."""
 
-    space = SpaceField(required=True, metadata={"example": "user:ada"})
+    space = fields.String(required=True, metadata={"example": "user:ada"})
     content = fields.String(required=True, metadata={"example": "Ada prefers tea."})
     uid = fields.String()
     dedupe = fields.Enum(Dedupe, by_value=True)

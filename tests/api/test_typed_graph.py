@@ -208,6 +208,7 @@ def test_memory_that_is_switched_off_takes_and_gives_nothing_and_bulletins_are_e
     )
     configuration = api.house.graphmem.policies.configuration
     configuration.orchestrators[named(api)] = {"enabled": False}
+    api.house.graphmem.policies.reload()
 
     for path, body in (
         ("/v1/memories", {"content": "More tea."}),
@@ -233,6 +234,7 @@ def test_memory_that_is_switched_off_takes_and_gives_nothing_and_bulletins_are_e
 
 def test_ingest_that_is_switched_off_leaves_files_where_they_are(api):
     api.house.graphmem.policies.configuration.orchestrators[named(api)] = {"ingest.enabled": False}
+    api.house.graphmem.policies.reload()
 
     folder = memory_folder(api) / "ingest"
     folder.mkdir(parents=True)
@@ -248,6 +250,7 @@ def test_ingest_that_is_switched_off_leaves_files_where_they_are(api):
 def test_what_holds_in_an_orchestrator_is_shown_with_where_it_came_from(api):
     configuration = api.house.graphmem.policies.configuration
     configuration.orchestrators[named(api)] = {"retrieval.top_n": 2}
+    api.house.graphmem.policies.reload()
     for number in range(4):
         add(api, f"Tea number {number}.")
     api.client.put(

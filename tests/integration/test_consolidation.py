@@ -102,7 +102,7 @@ def test_fragments_of_an_entity_are_merged_and_that_can_be_undone(house):
     assert [("person:john_doe", 2)] == house.rows(
         "MATCH (m:Memory)-[:MENTIONS]->(e:Entity) WHERE m.space STARTS WITH $tenant RETURN e.entity_key, count(m)"
     )
-    (change,) = house.graphmem.entities.changes(space_from_key(key(house)), limit=5).changes
+    (change,) = house.graphmem.entities.changes(space_from_key(key(house)), limit=5).items
     house.graphmem.entity_keeper.undo(change.uid, caller=house.caller)
     assert 2 == len(
         house.rows(

@@ -5,7 +5,7 @@ They stand beside the value, as metadata of its field.
 
 from collections.abc import Sequence
 from dataclasses import Field, dataclass, field
-from typing import Any
+from typing import Any, cast
 
 _RULE = "rule"
 _MOST = 1_000_000
@@ -44,13 +44,13 @@ class Rule:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number or value != value:  # noqa: PLR0124 - not a number
             return "Must be a number."
-        number = float(value)  # type: ignore[arg-type]
+        number = cast("float", value)
         if not 0 <= number <= self.most or (number == 0 and self.is_positive):
             begin = "above" if self.is_positive else "at least"
             return f"Must be {begin} 0 and at most {self.most:,}."
         if number < self.least:
             return f"Must be at least {self.least}."
-        if isinstance(default, int) and not number.is_integer():
+        if isinstance(default, int) and number != int(number):
             return "Must be an integer."
         return None
 
