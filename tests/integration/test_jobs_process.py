@@ -7,7 +7,7 @@ import sys
 import textwrap
 
 SCRIPT = """
-import sys, time
+import sys, threading, time
 from graphmem.adapters.clock import SystemClock
 from graphmem.adapters.ids import TimeOrderedIds
 from graphmem.store.connection import Connection
@@ -22,7 +22,11 @@ uri, user, password = sys.argv[1:4]
 connection = Connection(uri, user=user, password=password)
 
 def batches(run):
+    main = threading.main_thread().ident
     while not run.must_stop():
+        while sys._current_frames()[main].f_code.co_name != "wait":  # the scheduler is at rest
+            time.sleep(0.01)
+        connection.check()
         print("begun", flush=True)
         while not run.must_stop():  # a batch that lasts until the signal has come
             time.sleep(0.01)
