@@ -38,6 +38,21 @@ _VOCABULARIES = {
 }
 _EDGE_TYPES = {*EdgeType, *LineageType}
 _UNKNOWN = datetime(1970, 1, 1, tzinfo=UTC)
+_PLAIN = (  # what the node has as the record has it
+    "uid actor content summary context importance confidence logical_key status_reason status_at"
+    " occurred_at valid_from valid_until created_at updated_at mention_count recall_count"
+    " last_recalled_at version kept_by"
+).split()
+_FLAGS = ("context_built", "pinned", "embedded")
+_SOURCE = {  # field of a source → property of the node
+    "type": "source_type",
+    "path": "source_path",
+    "conversation_id": "conversation_id",
+    "workflow_run_id": "workflow_run_id",
+    "step_id": "step_id",
+    "captured_by": "captured_by",
+    "key": "source_key",
+}
 _TIMES = "created_at updated_at status_at occurred_at valid_from valid_until expires_at last_recalled_at".split()
 _MEMORY: Described = MemoryNode.defined_properties(aliases=False, rels=False)
 _API_KEY: Described = ApiKeyNode.defined_properties(aliases=False, rels=False)
@@ -73,97 +88,51 @@ def _damage(values: SimpleNamespace) -> str:
 
 
 def _memory(values: SimpleNamespace, entities: Iterable[Sequence[str]]) -> Memory:
+    source = {field: getattr(values, name) for field, name in _SOURCE.items()}
+    plain: dict[str, Any] = {name: getattr(values, name) for name in _PLAIN}
+    flags: dict[str, Any] = {name: bool(getattr(values, name)) for name in _FLAGS}
     return Memory(
-        uid=values.uid,
+        **plain,
+        **flags,
         space=space_from_key(values.space),
-        actor=values.actor,
         type=MemoryType(values.type),
-        content=values.content,
-        summary=values.summary,
-        context=values.context,
-        context_built=bool(values.context_built),
-        importance=values.importance,
-        confidence=values.confidence,
-        entities=tuple(EntityRef(key=key, label=label) for key, label in entities),
-        logical_key=values.logical_key,
         status=Status(values.status),
-        status_reason=values.status_reason,
-        status_at=values.status_at,
-        pinned=bool(values.pinned),
+        authority=Authority(values.authority),
+        entities=tuple(EntityRef(key=key, label=label) for key, label in entities),
         tags=tuple(values.tags or ()),
         metadata=json.loads(values.metadata or "{}"),
-        source=Source(
-            type=SourceType(values.source_type),
-            path=values.source_path,
-            conversation_id=values.conversation_id,
-            workflow_run_id=values.workflow_run_id,
-            step_id=values.step_id,
-            captured_by=CapturedBy(values.captured_by),
-            key=values.source_key,
-        ),
-        authority=Authority(values.authority),
-        occurred_at=values.occurred_at,
-        valid_from=values.valid_from,
-        valid_until=values.valid_until,
-        expires_at=_from_ms(values.expires_at),
-        created_at=values.created_at,
-        updated_at=values.updated_at,
-        mention_count=values.mention_count,
-        recall_count=values.recall_count,
-        last_recalled_at=values.last_recalled_at,
-        embedded=bool(values.embedded),
-        claims_content=values.claims_content is not False,
-        version=values.version,
         native=json.loads(values.native) if values.native else None,
-        kept_by=values.kept_by,
+        source=_source(source),
+        expires_at=_from_ms(values.expires_at),
+        claims_content=values.claims_content is not False,
     )
+
+
+def _source(values: Mapping[str, Any]) -> Source:
+    kind, captured_by = SourceType(values["type"]), CapturedBy(values["captured_by"])
+    return Source(**{**values, "type": kind, "captured_by": captured_by})
 
 
 def memory_properties(memory: Memory) -> Properties:
     """The node properties of a memory, without what full text sees of it; None removes one."""
-    source = memory.source
+    named = (*_PLAIN, *_FLAGS, "claims_content")
     return {
-        "uid": memory.uid,
+        **{name: getattr(memory, name) for name in named},
+        **{name: _text_of(getattr(memory.source, field)) for field, name in _SOURCE.items()},
+        **{name: getattr(memory, name).value for name in ("type", "status", "authority")},
         "key": memory.key,
         "space": memory.space.key,
-        "actor": memory.actor,
-        "type": memory.type.value,
-        "content": memory.content,
-        "summary": memory.summary,
-        "context": memory.context,
-        "context_built": memory.context_built,
-        "importance": memory.importance,
         "confidence": float(memory.confidence),
-        "logical_key": memory.logical_key,
-        "status": memory.status.value,
-        "status_reason": memory.status_reason,
-        "status_at": memory.status_at,
-        "pinned": memory.pinned,
         "tags": list(memory.tags),
         "metadata": _json_text(memory.metadata) if memory.metadata else None,
-        "source_type": source.type.value,
-        "source_path": source.path,
-        "source_key": source.key,
-        "conversation_id": source.conversation_id,
-        "workflow_run_id": source.workflow_run_id,
-        "step_id": source.step_id,
-        "captured_by": source.captured_by.value,
-        "authority": memory.authority.value,
-        "occurred_at": memory.occurred_at,
-        "valid_from": memory.valid_from,
-        "valid_until": memory.valid_until,
-        "expires_at": epoch_ms(memory.expires_at),
-        "created_at": memory.created_at,
-        "updated_at": memory.updated_at,
-        "mention_count": memory.mention_count,
-        "recall_count": memory.recall_count,
-        "last_recalled_at": memory.last_recalled_at,
-        "embedded": memory.embedded,
-        "claims_content": memory.claims_content,
-        "version": memory.version,
         "native": _json_text(memory.native) if memory.native is not None else None,
-        "kept_by": memory.kept_by,
+        "expires_at": epoch_ms(memory.expires_at),
     }
+
+
+def _text_of(value: str | None) -> str | None:
+    """A text as the driver takes it, which knows no enums."""
+    return None if value is None else str(value)
 
 
 def _json_text(value: Mapping[str, object]) -> str:
@@ -195,26 +164,16 @@ def memory_from_revision(text: str) -> Memory:
     """The memory that a revision keeps as JSON."""
     values = json.loads(text)
     times = {name: datetime.fromisoformat(values[name]) for name in _TIMES if values[name]}
-    source = values["source"]
-    return Memory(
-        **values
-        | times
-        | {
-            "space": space_from_key(values["space"]),
-            "type": MemoryType(values["type"]),
-            "status": Status(values["status"]),
-            "authority": Authority(values["authority"]),
-            "entities": tuple(EntityRef(**ref) for ref in values["entities"]),
-            "tags": tuple(values["tags"]),
-            "source": Source(
-                **source
-                | {
-                    "type": SourceType(source["type"]),
-                    "captured_by": CapturedBy(source["captured_by"]),
-                }
-            ),
-        }
-    )
+    read = {
+        "space": space_from_key(values["space"]),
+        "type": MemoryType(values["type"]),
+        "status": Status(values["status"]),
+        "authority": Authority(values["authority"]),
+        "entities": tuple(EntityRef(**ref) for ref in values["entities"]),
+        "tags": tuple(values["tags"]),
+        "source": _source(values["source"]),
+    }
+    return Memory(**values | times | read)
 
 
 def memory_labels(memory: Memory) -> list[str]:
