@@ -1,4 +1,4 @@
-"""Bootstrap: the one place that picks adapters and builds the service: a core, and rooms over it."""
+"""Bootstrap: the one place that picks adapters and builds a core, and rooms over it."""
 
 import time
 from collections.abc import Callable, Sequence

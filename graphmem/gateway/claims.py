@@ -1,4 +1,4 @@
-"""Assertion keys: the identity of what a memory says. Each is unique and points to the current memory.
+"""Assertion keys: what a memory says, as a key that is unique and points to the current one.
 
 Those of a memory that a room keeps name the room, so that no plain write ever meets one.
 """

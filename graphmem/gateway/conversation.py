@@ -1,4 +1,4 @@
-"""Conversations: the turns beside a memory, which its search context is built from (neo4j-recall)."""
+"""Conversations: the turns beside a memory that its search context is built from."""
 
 import re
 from collections.abc import Iterable
@@ -25,7 +25,7 @@ class Chain:
     last: dict[str, str] = field(default_factory=dict)  # conversation key → key of its last turn
 
     def insert(self, key: str, conversation: str, behind: str | None) -> set[str]:
-        """Put a turn behind another (or at the end) and return the turns whose context that changes."""
+        """Put a turn behind another (or at the end); return the turns whose context changes."""
         previous = behind or self.last.get(conversation)
         following = self.after.get(previous) if previous else None
         if previous:
@@ -54,7 +54,7 @@ def conversation_key(memory: Memory) -> str | None:
 def with_built_context(
     memory: Memory, chain: Chain, turns: dict[str, Memory], *, word_limit: int
 ) -> Memory:
-    """The memory with the context that its neighbours give: the turn before, the next, the one before that."""
+    """The memory with the context that its neighbours give: two turns before, and the next."""
     steps = (-1, 1, -2)
     neighbours = [
         turns[key] for step in steps if (key := chain.at(memory.key, step)) and key in turns

@@ -32,14 +32,15 @@ _EDGE_FIELDS = {
     "part_of": EdgeType.PART_OF,
 }
 _KEPT_FIELDS = (
-    "type actor context importance confidence logical_key authority occurred_at valid_from valid_until"
+    "type actor context importance confidence logical_key authority"
+    " occurred_at valid_from valid_until"
     " expires_at pinned tags metadata source native kept_by"
 ).split()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Item:
-    """One request that passed validation and screening, normalised, with the uid a new memory would get.
+    """One request that passed validation and screening, with the uid of a new memory.
 
     A correction changes a memory that is there, in any status, and exactly what it names.
     """
@@ -106,7 +107,7 @@ def decide(
     policy: Policy,
     now: datetime,
 ) -> Decision:
-    """Decide every item in order, each on the state that the ones before it leave, then the edges among them.
+    """Decide every item in order, each on the state before it, then the edges among them.
 
     Edges of items whose sources are all known were drawn when those came first (002, Storage
     Contract).
@@ -219,7 +220,7 @@ def check_version(memory: Memory, expected: int | None) -> None:
 
 
 def _same_key(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tuple[Outcome, Memory]:
-    """The same claim by its logical key: said again, kept, replaced in place, or ended by a new memory."""
+    """The same claim by its logical key: said again, kept, replaced, or ended by a new one."""
     if item.request.on_same_key is OnSameKey.KEEP:
         return Outcome.UNCHANGED, existing
     if comparable(existing.content) == comparable(item.request.content):
@@ -386,13 +387,13 @@ def _check_interval(memory: Memory) -> None:
 
 
 def _current_again(memory: Memory, draft: Draft) -> Memory:
-    """A memory that is written again by its uid counts again, though it had expired or was put away.
+    """A memory that is written again by its uid counts again, even if it had expired.
 
     Raises:
         Conflict: it was superseded or retracted, which a new text does not undo.
     """
     if memory.status in {Status.SUPERSEDED, Status.RETRACTED}:
-        message = f"The memory {memory.uid} is {memory.status}: write the new text as a memory of its own."
+        message = f"The memory {memory.uid} is {memory.status}: write the text as a new memory."
         raise Conflict(message)
     if memory.is_current(draft.now):
         return memory

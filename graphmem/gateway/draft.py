@@ -118,7 +118,7 @@ class Draft:
         self.claims[claim] = self.new_claims[claim] = memory.key
 
     def take_claims(self, memory: Memory, *, also_from: Memory | None) -> None:
-        """Take the content and logical claims of a memory that are free, or held by that other one or itself."""
+        """Take the claims of a memory that are free, or held by that other one or itself."""
         for claim in own_claims(memory):
             holder = self.claimed(claim)
             if (

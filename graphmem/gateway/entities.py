@@ -358,7 +358,7 @@ def _event(change: EntityChange, effect: Effect) -> Event:
 
 
 def merged_aliases(one: EntityState, other: EntityState) -> list[str]:
-    """The aliases of an entity that also stands for another: its own, then the other's label and aliases."""
+    """The aliases of an entity that also stands for another, its own first."""
     names = dict.fromkeys((*other.aliases, one.label, *one.aliases))
     return [name for name in names if name != other.label][:_ALIASES_MAX]
 

@@ -16,7 +16,7 @@ Answer = TypeVar("Answer")
 
 
 class GroupCommit(Generic[Job, Answer]):
-    """Runs jobs of several threads together, by one of these threads, in the order in which they came.
+    """Runs jobs of several threads together, in the order in which they came.
 
     ``run`` answers every job, or raises for all; then each job is run alone, so that one takes no
     other with it.

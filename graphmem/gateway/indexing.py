@@ -1,4 +1,4 @@
-"""Indexing: the analysed words and the texts for vectors of a memory (neo4j-recall, What to index)."""
+"""Indexing: the analysed words of a memory and the texts for its vectors (neo4j-recall)."""
 
 from dataclasses import dataclass
 
@@ -25,7 +25,7 @@ class IndexEntry:
 
 
 def index_entry(memory: Memory, policy: IndexPolicy) -> IndexEntry:
-    """The analysed fields: the text, the actor, and the context with date, speaker and neighbours."""
+    """The analysed fields: the text, the actor, the context (date, speaker, neighbours)."""
     when = memory.occurred_at
     date = f"{when.day} {_MONTHS[when.month - 1]} {when.year}" if when else ""
     text = analyse(memory.content)

@@ -1,4 +1,4 @@
-"""Keeping: a memory that a room keeps is changed by that room alone (rooms, What belongs to whom)."""
+"""Keeping: a memory that a room keeps is changed by that room alone (rooms)."""
 
 from graphmem.errors import KeptByRoom
 from graphmem.model.memory import Memory

@@ -1,4 +1,4 @@
-"""Preparation: what happens to a write request before the transaction: validate, screen, normalise, embed."""
+"""Preparation: a write before its transaction: validate, screen, normalise, embed."""
 
 import logging
 import math
@@ -126,7 +126,7 @@ class Preparation:
         )
 
     def _wrong_path(self, space: Space, named: str | None) -> str | None:
-        """A source path must be absolute, canonical, there, and inside an allowed folder (002, provenance)."""
+        """A source path must be absolute, canonical, there, and in an allowed folder (002)."""
         if not named:
             return None
         path = Path(named)
@@ -150,11 +150,9 @@ class Preparation:
         if vector is None:
             return {}
         if len(vector) != self.embedder.dimensions:
-            return {
-                "embedding": [
-                    f"Must have {self.embedder.dimensions} numbers, has {len(vector)} (InvalidEmbedding)."
-                ]
-            }
+            expected = self.embedder.dimensions
+            found = f"Must have {expected} numbers, has {len(vector)} (InvalidEmbedding)."
+            return {"embedding": [found]}
         length = math.hypot(*vector)  # nan or infinite when a number is, 0 when all are
         return (
             {}

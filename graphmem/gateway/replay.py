@@ -1,4 +1,4 @@
-"""Answers: the report of a write as JSON, kept behind a caller's retry key and read back for a repetition."""
+"""Replay: the answer to a write, kept behind a retry key and given again for it."""
 
 import json
 from collections.abc import Iterable, Mapping

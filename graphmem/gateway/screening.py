@@ -27,7 +27,8 @@ _INJECTION = re.compile(
         r"(?i)(?:ignore|disregard|override|forget) (?:all |any )?(?:of )?(?:the |your |my )?"
         r"(?:previous|prior|above|earlier)"
         r" (?:instructions|prompts|rules|directions)"
-        r"|do not obey (?:the |your |any )?previous|new system prompt|(?m:^\s*\[system\]\s)|<\|im_start\|>system"
+        r"|do not obey (?:the |your |any )?previous|new system prompt"
+        r"|(?m:^\s*\[system\]\s)|<\|im_start\|>system"
     ).replace(" ", r"\s+")  # line breaks are kept, so a blank may be one
 )
 

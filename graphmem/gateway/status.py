@@ -96,7 +96,7 @@ def _is_free_to(change: ChangeStatus, memory: Memory) -> bool:
 
 
 def _open_again(memory: Memory, before: Memory | None, state: GraphState, now: datetime) -> Memory:
-    """A restored memory: without an expiry that has passed, and without the end that its successor gave it."""
+    """A restored memory, without an expiry that has passed or the end its successor gave."""
     updaters = [
         state.memories[key] for key in state.updaters.get(memory.key, ()) if key in state.memories
     ]

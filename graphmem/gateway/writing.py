@@ -288,7 +288,7 @@ class Writing:
         *,
         caller: Caller,
     ) -> tuple[GraphmemError, ...]:
-        """What a write would refuse before it looks at memories: rights, values, screening, uids."""
+        """What a write refuses before it looks at memories: rights, values, screening, uids."""
         checked = self.preparation.check(requests, caller)
         refused = [result.error for result in checked.refused if result.error]
         try:

@@ -34,7 +34,7 @@ class Bulletin:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Snapshot:
-    """A bulletin as it was made for a message: the mode of its recall, and what it fell back to, if it did."""
+    """A bulletin as it was made: the mode of its recall, and what it fell back to, if so."""
 
     message_id: str
     bulletin: Bulletin

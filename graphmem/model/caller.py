@@ -53,7 +53,7 @@ class Caller:
         return [f"{tenant}{_expression(pattern)}(/[^/]*)?" for pattern in self.spaces]
 
     def may_grant(self, patterns: Iterable[str]) -> bool:
-        """Whether this caller may make a key for these patterns: nobody gives more than they have."""
+        """Whether this caller may make a key for these patterns: none gives more than it has."""
         return "*" in self.spaces or set(patterns) <= set(self.spaces)
 
     def may(self, role: Role, space: Space) -> bool:
@@ -62,7 +62,7 @@ class Caller:
 
 
 def is_pattern(text: str) -> bool:
-    """Whether a text can be a space pattern: ``*`` or ``kind:…``, with ``*`` as the only wild card."""
+    """Whether a text can be a space pattern: ``*`` or ``kind:…``, with ``*`` as wild card."""
     kind, colon, _ = text.partition(":")
     return text == "*" or (bool(colon) and kind in set(SpaceKind))
 

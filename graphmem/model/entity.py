@@ -33,7 +33,7 @@ _BLANKS = re.compile(r"[\s_-]+")
 
 
 def slug(text: str) -> str:
-    """The entity normaliser (001): lower case, letters and digits of any script, joined by ``_``."""
+    """The entity normaliser (001): lower-case letters and digits, joined by ``_``."""
     kept = "".join(
         char
         if char.isalnum() or unicodedata.category(char) in {"Mn", "Mc"} or char in "_-"
@@ -53,7 +53,8 @@ def entity_key(text: str, overrides: Mapping[str, str] | None = None) -> str:
     """
     match = _KEY.fullmatch(text.strip())
     if not match or match[1] not in set(EntityType) or not slug(match[2]):
-        msg = f"Must be type:name with a type of {', '.join(EntityType)} and a name with letters or digits."
+        types = ", ".join(EntityType)
+        msg = f"Must be type:name with a type of {types} and a name with letters or digits."
         raise ValueError(msg)
     key = f"{match[1]}:{slug(match[2])}"
     return (overrides or {}).get(key, key)

@@ -180,7 +180,7 @@ class RunRecord:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JobState:
-    """What is known of a job: what it does, when it runs, how its runs went, and who runs it now."""
+    """What is known of a job: what it does, when, how its runs went, who runs it now."""
 
     name: str
     does: str = ""

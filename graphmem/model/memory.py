@@ -97,7 +97,7 @@ class Memory:
 
     @property
     def began(self) -> datetime:
-        """From when it was true, as far as is known: valid_from, else when it happened, else when it was said."""
+        """Since when it is true, if known: valid_from, else when it happened or was said."""
         return self.valid_from or self.occurred_at or self.created_at
 
 
@@ -110,7 +110,7 @@ class Revision:
 
 
 def says_the_same(earlier: Memory, later: Memory) -> bool:
-    """Whether a change is only bookkeeping: counts, vectors, or a context that the service built."""
+    """Whether a change is only bookkeeping: counts, vectors, or a built context."""
     bookkeeping = {
         name: getattr(earlier, name)
         for name in (

@@ -1,4 +1,4 @@
-"""The memory.* keys of the typed graph (002, Configuration Additions): their checks, and the policy that they set."""
+"""The memory.* keys of the typed graph (002): their checks, and the policy they set."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from graphmem.model.policy.overrides import value_at
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Key:
-    """A key: where its value stands in the policy, and which integers, texts or truth values it takes."""
+    """A key: where its value stands in the policy, and which values it takes."""
 
     path: str
     least: int = 1

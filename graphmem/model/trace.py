@@ -59,7 +59,7 @@ def job_trace(
 
 
 def redacted(text: str) -> str:
-    """A query as it may be kept: blanks collapsed, hidden when it may hold a secret, cut at 200 (004, Redaction)."""
+    """A query as it may be kept: hidden if it may hold a secret, cut at 200 (004)."""
     plain = " ".join(text.split())
     if _TELLTALE.search(plain):
         return "(redacted)"

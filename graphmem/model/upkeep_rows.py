@@ -68,7 +68,7 @@ class EntityStatement:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Summarisable:
-    """An entity, how many facts there are of it, those to summarise it from, and how many there were the last time."""
+    """An entity with the facts to summarise it from, how many there are, and were then."""
 
     key: str
     label: str
@@ -112,7 +112,7 @@ class SimilarPair:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Topic:
-    """A topic: its word as it is mostly written, how much it stands out, and the memories that are most about it."""
+    """A topic: its usual spelling, how much it stands out, and the memories most about it."""
 
     term: str
     label: str

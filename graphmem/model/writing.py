@@ -109,7 +109,7 @@ class WriteReport:
 
     @property
     def first_error(self) -> GraphmemError | None:
-        """The first error that is not only a consequence of another one, as what rolls back in an atomic batch is."""
+        """The first error that is not only a consequence of another one."""
         errors = [result.error for result in self.results if result.error]
         return next(
             (error for error in errors if error.code != ROLLED_BACK), errors[0] if errors else None

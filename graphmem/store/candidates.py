@@ -134,7 +134,7 @@ class Found:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Harvest:
-    """What one round trip gave: the candidates, and of the first of them the nodes, mentions and edges.
+    """What one round trip gave: candidates, and the nodes, mentions, edges of the first.
 
     The payload of a candidate further down is fetched only when a ranker lifts it.
     """
@@ -151,7 +151,7 @@ class Harvest:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FollowUp:
-    """What a second round trip gave: payload that was missing, and what else is known of the entities of results."""
+    """What a second round trip gave: missing payload, and the entities of results."""
 
     memories: Mapping[str, Memory]
     entities: Sequence[tuple[str, str]]  # key and label, in the order of the results
@@ -194,7 +194,7 @@ class Candidates:
     def follow_up(
         self, search: Search, *, keys: Sequence[str], missing: Sequence[str], numbers: CardNumbers
     ) -> FollowUp:
-        """The missing payload, and the facts of entity cards around some results, in one round trip."""
+        """The missing payload, and the facts of entity cards, in one round trip."""
         parameters = {
             "keys": _eleven(keys),
             "space_keys": _eleven(missing),

@@ -16,7 +16,7 @@ from graphmem.store.mapping import edge_from_row, memory_from_node
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Neighbourhood:
-    """The memories around one, nearest first, the edges among them and the entities that they mention."""
+    """The memories around one, nearest first, the edges among them and their entities."""
 
     memories: tuple[Memory, ...]
     edges: tuple[Edge, ...]

@@ -31,7 +31,7 @@ class Entity:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KnownOf:
-    """What is known of one entity: facts, most important first, and how many current memories mention it."""
+    """What is known of an entity: its first facts, and how many memories mention it."""
 
     entity: Entity
     facts: tuple[CardFact, ...]
@@ -40,7 +40,7 @@ class KnownOf:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CardQuestion:
-    """What a card shows: at most ``limit`` facts of an importance, as of a time, as known at a time."""
+    """What a card shows: at most ``limit`` facts of an importance, as of and known at."""
 
     limit: int
     importance: int

@@ -22,7 +22,7 @@ class LineageEdge:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class History:
-    """A page of earlier versions, newest first, how many there are on all, and the edges of the lineage."""
+    """A page of earlier versions, newest first, their number, and edges of the lineage."""
 
     revisions: tuple[Revision, ...]
     total: int

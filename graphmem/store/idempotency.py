@@ -1,4 +1,4 @@
-"""Idempotency keys: what was answered to a caller's retry key, kept with the write it belongs to."""
+"""Idempotency keys: what was answered to a retry key, kept with the write."""
 
 from datetime import datetime
 

@@ -58,7 +58,7 @@ def release_lease(connection: Connection, name: str, *, holder: str) -> None:
 
 
 class Heartbeat:
-    """Renews a lease from a thread of its own while its holder works, and says so when it was lost."""
+    """Renews a lease from a thread while its holder works, and says when it was lost."""
 
     def __init__(
         self,

@@ -53,7 +53,9 @@ _SOURCE = {  # field of a source → property of the node
     "captured_by": "captured_by",
     "key": "source_key",
 }
-_TIMES = "created_at updated_at status_at occurred_at valid_from valid_until expires_at last_recalled_at".split()
+_TIMES = (
+    "created_at updated_at status_at occurred_at valid_from valid_until expires_at last_recalled_at"
+).split()
 _MEMORY: Described = MemoryNode.defined_properties(aliases=False, rels=False)
 _API_KEY: Described = ApiKeyNode.defined_properties(aliases=False, rels=False)
 _ENTITY_CHANGE: Described = EntityChangeNode.defined_properties(aliases=False, rels=False)

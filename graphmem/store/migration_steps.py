@@ -16,7 +16,7 @@ _DOUBTED, _DOUBTED_DAYS = 0.40, 30  # what made a memory expire by itself (003, 
 
 
 def keep_what_orchestrators_doubt(connection: Connection, report: Report) -> None:
-    """Take away the expiry that only doubt gave in orchestrator spaces, where nothing expires so."""
+    """Take away the expiry that only doubt gave in orchestrator spaces."""
     after, seen, lifted = "", 0, 0
     while rows := connection.fetch(
         "schema.expiring_of_orchestrators", after=after, limit=_BATCH, space_part=ORCHESTRATORS

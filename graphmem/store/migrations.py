@@ -243,6 +243,7 @@ def _wait_online(connection: Connection) -> None:
     while rows := connection.fetch("service.indexes_not_online"):
         failed = [row["name"] for row in rows if row["state"] == "FAILED"]
         if failed or time.monotonic() > deadline:
-            msg = f"The indexes {', '.join(failed or [row['name'] for row in rows])} do not come online."
+            names = ", ".join(failed or [row["name"] for row in rows])
+            msg = f"The indexes {names} do not come online."
             raise SchemaMismatch(msg)
         time.sleep(0.2)

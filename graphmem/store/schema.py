@@ -241,7 +241,7 @@ class RevisionNode(StructuredNode):
 
 
 class FormerChunkNode(StructuredNode):
-    """A vector of an earlier version: it is in no index, and compared only by recalls as of a past time."""
+    """A vector of an earlier version: in no index, only for recalls of a past time."""
 
     __label__ = "FormerChunk"
 

@@ -58,7 +58,7 @@ class Spaces:
         return self._connection.read(work)
 
     def orchestrators_with_personas(self) -> list[Space]:
-        """The spaces of personas of orchestrators, the first hundred; an older version made some."""
+        """The first hundred personas of orchestrators; an older version made some."""
         rows = self._connection.fetch(
             "spaces.orchestrators_with_personas", limit=_SHOWN, space_part=ORCHESTRATORS
         )
@@ -73,7 +73,7 @@ def _counts(row: Mapping[str, Any]) -> SpaceCounts:
 
 
 class SpacePolicies:
-    """The policy that holds in a space: the defaults, under what is configured, under what the space has of its own."""
+    """The policy of a space: the defaults, what is configured, and what is its own."""
 
     def __init__(
         self, connection: Connection, base: Policy, configuration: Configuration | None = None
@@ -139,7 +139,7 @@ class SpacePolicies:
         return self._base
 
     def spaces_with_overrides(self) -> list[str]:
-        """The keys of the spaces that have something of their own, and of their personas that have."""
+        """The keys of the spaces and personas that have something of their own."""
         return sorted(self._known())
 
     def overrides(self, space: Space) -> Mapping[str, Any]:

@@ -75,7 +75,7 @@ class Upkeep:
         self._connection.run("upkeep.mark_folded", spaces=list(spaces))
 
     def dedupe_candidates(self, spaces: Sequence[str]) -> Iterator[DedupeCandidate]:
-        """What the active memories of some spaces say that may repeat each other, one space after the other."""
+        """What the active memories of some spaces say that may be repeated, by space."""
         if not (wanted := sorted(spaces)):
             return
         # a longer name may stand before a shorter one: / and letters come before |
@@ -100,7 +100,7 @@ class Upkeep:
     def foldable(
         self, space: str, *, members: int, people: Collection[str], projects: Collection[str]
     ) -> list[tuple[EntityRef, list[Foldable]]]:
-        """The entities of a space with at least so many facts that may be folded, most facts first, oldest facts first.
+        """The entities of a space with enough facts to fold, most facts first.
 
         Facts about entities of the types ``projects`` count only where an extractor put them into
         words.
@@ -132,7 +132,7 @@ class Upkeep:
         self._connection.run("upkeep.mark_checked", space=space, now=now)
 
     def near(self, space: str, *, newest: int, neighbours: int, now: datetime) -> list[SimilarPair]:
-        """The newest memories of a space, each with those that are nearest by vector, the most alike first."""
+        """The newest memories of a space, each with its nearest by vector."""
         rows = self._connection.fetch(
             f"upkeep.near{self._slot.suffix}",
             space=space,
@@ -228,7 +228,7 @@ class Upkeep:
     def small_memories(
         self, space: str, *, keep_newest: int, importance: int, protected: Collection[str]
     ) -> list[tuple[Foldable, datetime]]:
-        """The memories of a space that may be summarised, oldest first: old, unimportant, about no entity."""
+        """The memories that may be summarised, oldest first: unimportant, of no entity."""
         rows = self._connection.fetch(
             "upkeep.small_memories",
             space=space,

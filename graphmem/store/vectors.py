@@ -1,4 +1,4 @@
-"""Vectors: the two places that they have, and building the one beside the other when the embedder changes."""
+"""Vectors: their two places, and building the one beside the other."""
 
 import threading
 from collections.abc import Mapping, Sequence

@@ -242,7 +242,7 @@ def _create(transaction: Transaction, decision: Decision, enrichment: Enrichment
 
 
 def _timeless(memory: Memory) -> Row:
-    """The properties without the times that all have, which go as text: encoding times would take most of a batch."""
+    """The properties without the times that all have, which go as text for speed."""
     return {
         name: value for name, value in memory_properties(memory).items() if name not in _CREATED
     }

@@ -30,7 +30,7 @@ def has_decayed(memory: Memory, policy: CommitmentPolicy, now: datetime) -> bool
 def is_archivable(
     memory: Memory, policy: ArchivePolicy, now: datetime, *, is_correction: bool
 ) -> bool:
-    """Whether all conditions of the seed hold: old, unimportant, hardly recalled, of no protected kind."""
+    """Whether it may go: old, unimportant, hardly recalled, of no protected kind."""
     return (
         memory.status is Status.ACTIVE
         and memory.kept_by is None

@@ -30,7 +30,7 @@ def _always(_: UpkeepPolicy) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rule:
-    """A rule for single memories: the named query that finds candidates, and the pure function that decides on them."""
+    """A rule for single memories: the query that finds them, the function that decides."""
 
     query: str
     parameters: Callable[[UpkeepPolicy, datetime], Mapping[str, Any]]

@@ -40,7 +40,7 @@ _SHOWN_TO_MODEL = 50  # memories beside the new ones
 
 
 def is_consolidation_due(state: SpaceState, policy: ConsolidatePolicy, now: datetime) -> bool:
-    """Whether a space is consolidated: enough in it, three writes since the last time, and ten minutes (003)."""
+    """Whether a space is due: enough in it, three writes since, ten minutes ago (003)."""
     last = state.consolidated_at
     return (
         state.memories >= policy.memories

@@ -89,7 +89,7 @@ class ContradictionJob:
     def _near(
         self, space: str, policy: ContradictionPolicy, consolidate: ConsolidatePolicy, now: datetime
     ) -> list[tuple[Memory, Memory]]:
-        """The new memories and those near them that mention the same entity, the newer one of each pair first."""
+        """The new memories and those near them of the same entity, the newer one first."""
         near = self.upkeep.near(
             space, newest=consolidate.newest, neighbours=consolidate.neighbours, now=now
         )

@@ -42,7 +42,7 @@ class Disagreement:
 
 
 def find_disagreements(statements: Iterable[EntityStatement]) -> list[Disagreement]:
-    """The pairs of one space that disagree by rules: one entity, one claim family, other values, the same time."""
+    """The pairs of one space that disagree: one entity and family, other values."""
     families: dict[tuple[str, str], list[tuple[EntityStatement, Assertion]]] = defaultdict(list)
     for statement in statements:
         claim = assertion_of(statement.content)
@@ -59,13 +59,17 @@ def find_disagreements(statements: Iterable[EntityStatement]) -> list[Disagreeme
                 newer=one.key,
                 older=other.key,
                 versions=(one.version, other.version),
-                reason=f"{entity_key}: {family} is {' '.join(claim.value)} or {' '.join(before.value)}",
+                reason=f"{entity_key}: {family} is {_spelled(claim)} or {_spelled(before)}",
             )
             for (one, claim), (other, before) in combinations(newest_first, 2)
             if values_disagree(claim, before) and _overlap(one, other)
         )
         found += [pair for pair, _ in zip(pairs, range(_PAIRS), strict=False)]
     return found
+
+
+def _spelled(claim: Assertion) -> str:
+    return " ".join(claim.value)
 
 
 def _one_of_each_value(
@@ -81,7 +85,7 @@ def _one_of_each_value(
 
 
 def _subject(claim: Assertion, entities: Sequence[EntityNames]) -> EntityNames | None:
-    """The entity that a claim is about: the one that is named before the value, and nobody of its relatives.
+    """The entity that a claim is about: the one that is named before the value.
 
     Where a memory mentions one entity and says he, she or they, that one is meant.
     """
@@ -177,7 +181,7 @@ def _resolve(draft: Draft, newer: Memory, older: Memory) -> list[Event]:
 
 
 def strength(memory: Memory) -> tuple[int, bool, datetime, int, str]:
-    """What wins a conflict: authority, then being a correction, then recency, then importance (004, Conflict)."""
+    """What wins: authority, being a correction, recency, importance (004, Conflict)."""
     order = list(reversed(Authority))
     return (
         order.index(memory.authority),

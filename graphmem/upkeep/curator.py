@@ -58,7 +58,7 @@ class Curator:
                 self._upkeep.mark_curated(due, now=now)
 
     def fold(self, run: Run) -> None:
-        """Fold the facts of entities in the spaces whose repeats were put away since the last time."""
+        """Fold the facts of entities in the spaces whose repeats were put away."""
         now = self._clock.now()
         for page in self._upkeep.spaces(run.space):
             due = [each.space for each in page if self._is_folded(each, run)]

@@ -21,7 +21,7 @@ RepeatKey = tuple[str, str, str, str, str]
 def is_curation_due(
     last: datetime | None, new_memories: int, policy: CuratePolicy, now: datetime
 ) -> bool:
-    """Whether the curator looks after a space: never yet, a day ago, or much is new (001, Curator)."""
+    """Whether a space is due: never looked after, a day ago, or much is new (001)."""
     return (
         last is None
         or now - last >= timedelta(hours=policy.every_hours)
@@ -32,7 +32,7 @@ def is_curation_due(
 def repeat_key(
     space: str, kind: str, actor: str | None, logical_key: str | None, content: str
 ) -> RepeatKey:
-    """What two memories have in common of which one repeats the other: space, type, actor and what they say.
+    """What repeats have in common: space, type, actor and what they say.
 
     The same words under another logical key are another claim: "yes" to mail is not "yes" to calls.
     """
@@ -66,7 +66,7 @@ def is_seeded(memory: Memory) -> bool:
 
 
 def worth(memory: Memory) -> tuple[bool, datetime, str]:
-    """Which of several that say the same stays, the greatest: a seeded one, else the newest (001, Curator)."""
+    """Which of several that say the same stays: a seeded one, else the newest (001)."""
     return (is_seeded(memory), memory.created_at, memory.uid)
 
 

@@ -1,4 +1,4 @@
-"""Embedding what waits: memories that were stored while the model did not answer get their vectors."""
+"""Embedding what waits: memories that were stored while the model did not answer."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -10,7 +10,7 @@ Merge = tuple[str, str]  # the key of the fragment, and of what it becomes
 
 
 def entity_fragments(entities: Iterable[EntityState]) -> list[Merge]:
-    """Which entities of one space to merge: the same name but for what divides its words, in one type.
+    """Which entities of one space and type have names that differ in blanks alone.
 
     A specific type wins over ``other``, then the longest name, then the one that is mentioned most.
     Names with digits are left to curators: version 1.2 is not version 12.

@@ -1,4 +1,4 @@
-"""Runs: a job works under a lease, so one process at a time does it, and leaves a record of what it did."""
+"""Runs: a job works under a lease, and leaves a record of what it did."""
 
 import logging
 import threading

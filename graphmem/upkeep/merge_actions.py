@@ -1,4 +1,4 @@
-"""Verdicts: what consolidation decides about memories that are near each other (003, Consolidation)."""
+"""Merge actions: what consolidation does with memories that are near each other (003)."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -47,7 +47,7 @@ class MergeAction:
 
 
 def make_the_same_claim(one: Memory, other: Memory) -> bool:
-    """Whether two memories say the same in nearly the same words, of the same, for the same time."""
+    """Whether two memories say the same of the same in nearly the same words."""
     return (
         speak_of_the_same(one, other)
         and [ref.key for ref in one.entities] == [ref.key for ref in other.entities]
@@ -57,7 +57,7 @@ def make_the_same_claim(one: Memory, other: Memory) -> bool:
 
 
 def speak_of_the_same(one: Memory, other: Memory) -> bool:
-    """Whether one of two memories may stand for the other: one space, type, speaker and key, and no other entities."""
+    """Whether one may stand for the other: one space, type, speaker, key, entities."""
     keys = [{ref.key for ref in memory.entities} for memory in (one, other)]
     return (
         one.space == other.space
@@ -69,7 +69,7 @@ def speak_of_the_same(one: Memory, other: Memory) -> bool:
 
 
 def may_give_way(memory: Memory, to: Memory) -> bool:
-    """Whether a memory may be put away for another: what a user wrote or a tool verified only for what is as strong."""
+    """Whether it may be put away for another: what is verified only for what is as strong."""
     order = list(Authority)  # strongest first
     return order.index(to.authority) <= order.index(memory.authority) and (
         is_seeded(to) or not is_seeded(memory)
@@ -79,7 +79,7 @@ def may_give_way(memory: Memory, to: Memory) -> bool:
 def actions_by_rules(
     pairs: Iterable[tuple[str, str]], memories: Mapping[str, Memory]
 ) -> list[MergeAction]:
-    """What near pairs become by rules: those that make the same claim are merged into the best of them."""
+    """What near pairs become by rules: the same claims are merged into the best."""
     together: dict[str, set[str]] = {}
     for one, other in sorted(pairs):
         first, second = memories.get(one), memories.get(other)

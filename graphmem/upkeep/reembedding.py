@@ -1,4 +1,4 @@
-"""Re-embedding: another embedder's vectors are made beside the present ones, which are searched until all are there.
+"""Re-embedding: another embedder's vectors are made beside the present ones.
 
 The process that runs it has the new embedder. A service that is on goes on with the old one; when
 it starts again with the new one, a second run gives vectors to what was written meanwhile, and
@@ -91,7 +91,7 @@ class Reembedding:
     def _made(
         self, memories: Sequence[Memory], refused: set[str]
     ) -> list[tuple[Memory, Sequence[Vector]]]:
-        """Memories with their vectors: in one request, or, where the model refuses that, one by one.
+        """Memories with their vectors: in one request, or, where that fails, one by one.
 
         Raises:
             ModelUnavailable: the model is silent.
@@ -126,6 +126,7 @@ class Reembedding:
         """
         while (states := self._vectors.not_online()) and not run.must_stop():
             if "FAILED" in states.values():
-                message = f"The index {', '.join(sorted(states))} cannot be filled; the log of Neo4j says why."
+                names = ", ".join(sorted(states))
+                message = f"The index {names} cannot be filled; the log of Neo4j says why."
                 raise StoreUnavailable(message)
             time.sleep(0.2)

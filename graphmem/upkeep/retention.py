@@ -18,7 +18,7 @@ class Retention:
     keep_days: int
 
     def run(self, run: Run) -> None:
-        """Forget what rooms keep for some days; it spans spaces, so there is none for a single one."""
+        """Forget what rooms keep for some days; it spans all spaces."""
         before = self.clock.now() - timedelta(days=self.keep_days)
         for prune in self.prunes:
             run.counts[prune.counted_as] += prune.forget(before, run)

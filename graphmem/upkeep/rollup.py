@@ -53,7 +53,7 @@ class Rollup:
 def decide_rollup(
     state: GraphState, *, rollup: Rollup, now: datetime, has_vectors: bool
 ) -> Decision:
-    """Make one memory of several and archive these, unless one of them changed since it was read."""
+    """Make one memory of several and archive these, unless one changed meanwhile."""
     draft = Draft(before=state, now=now)
     versions = {member.key: member.version for member in rollup.members}
     members = [state.memories[key] for key in versions if key in state.memories]
@@ -77,7 +77,7 @@ def decide_rollup(
 
 
 def may_roll_up(memory: Memory) -> bool:
-    """Whether another memory can say all that one says: it has no end and no key of its own, and is not pinned."""
+    """Whether another can say all that it says: no end, no key, not pinned."""
     return (
         memory.status is Status.ACTIVE
         and memory.kept_by is None
@@ -112,7 +112,7 @@ def combined_tags(memories: Iterable[Memory]) -> tuple[str, ...]:
 
 
 def combined(kept: Memory, others: Sequence[Memory]) -> Memory:
-    """A memory that also stands for others that say the same: it was said as often, matters as much, lives as long."""
+    """A memory that also stands for its repeats: as often said, as important."""
     everyone = (kept, *others)
     return replace(
         kept,

@@ -144,7 +144,9 @@ def _tending_jobs(core: Core, upkeep: Upkeep, rules: BatchRules) -> tuple[Job, .
         ),
         Job(
             name="curate_fold",
-            does="folds three facts or more of one entity into one, after the repeats were put away",
+            does=(
+                "folds three facts or more of one entity into one, after the repeats were put away"
+            ),
             schedule=Every(minutes=10, offset=2, where="where repeats were put away"),
             function=curator.fold,
         ),

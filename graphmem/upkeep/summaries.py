@@ -23,12 +23,12 @@ _GROWN = 1.5  # times as many facts as when it was made: a summary is made anew
 
 
 def needs_summary(facts: int, summarised: int | None, policy: ConsolidatePolicy) -> bool:
-    """Whether an entity gets a summary: more than five facts and none yet, or half as many again since."""
+    """Whether an entity gets a summary: over five facts and none, or half as many more."""
     return facts > policy.summary_facts and (summarised is None or facts >= _GROWN * summarised)
 
 
 def entity_summary(facts: Iterable[str]) -> str:
-    """What is known of an entity in a few words: its facts, most important first, as many as have room."""
+    """What is known of an entity in a few words: its facts, most important first."""
     taken: list[str] = []
     room = ENTITY_SUMMARY_MAX_CHARS
     seen: set[str] = set()
@@ -83,7 +83,7 @@ def batch_summary(batch: Sequence[tuple[Foldable, datetime]]) -> str:
 class KeepSummary(MemoryOperation[None]):
     """Keep what is known of an entity within a space, instead of what was kept before.
 
-    ``by`` is who put it into words. Nothing is kept when a memory that says so is no longer current.
+    ``by`` is who put it into words. Nothing is kept when a source is no longer current.
     """
 
     kind = "summary"

@@ -1,4 +1,4 @@
-"""Kinds of spaces: what time does by itself depends on whose space it is (rooms, What belongs to whom)."""
+"""Kinds of spaces: what time does by itself depends on whose space it is (rooms)."""
 
 from collections.abc import Mapping
 from typing import Any

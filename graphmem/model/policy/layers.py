@@ -1,4 +1,4 @@
-"""Policy layers: what was configured for a space, over the defaults, and where each value came from."""
+"""Policy layers: what was configured for a space, and where each value came from."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ class Layer:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Configuration:
-    """What the file and the environment set: the policy of all spaces, and memory.* of orchestrators (002)."""
+    """What the file and the environment set: the policy, and memory.* keys (002)."""
 
     policy: Mapping[str, Any] = field(default_factory=dict)  # by path
     memory: Mapping[str, Any] = field(default_factory=dict)  # by key

@@ -7,7 +7,7 @@ from graphmem.model.policy.rules import number
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FusedPolicy:
-    """The default ranker: weighted reciprocal ranks (neo4j-recall), light factors, no decay by age."""
+    """The default ranker: weighted reciprocal ranks, light factors, no decay by age."""
 
     k: int = number(10)
     text_weight: float = number(1.5)
