@@ -29,7 +29,7 @@ _Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Measured:
-    """A function and its tokens, those of its decorators and inner functions included."""
+    """A function and its tokens, those of its inner functions included, without decorators."""
 
     name: str
     tokens: int
@@ -92,9 +92,8 @@ def _docstring_starts(tree: ast.Module) -> Iterator[tuple[int, int]]:
 def _measured(path: str, source: str, lines: list[int]) -> Iterator[Measured]:
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, _Function):
-            first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
             last = node.end_lineno or node.lineno
-            tokens = sum(first <= line <= last for line in lines)
+            tokens = sum(node.lineno <= line <= last for line in lines)
             yield Measured(name=f"{path}:{node.lineno} {node.name}", tokens=tokens)
 
 

@@ -3,7 +3,7 @@
 Pure: the same state, items, policy and time give the same decision.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -58,6 +58,11 @@ class Item:
     def key_of(self, uid: str) -> str:
         """The key of a memory of this item's space."""
         return memory_key(self.space, uid)
+
+    @property
+    def behind(self) -> str | None:
+        """The key of the turn that this one follows, if the request names it."""
+        return self.key_of(self.request.after) if self.request.after else None
 
     @property
     def references(self) -> tuple[tuple[str, str], ...]:
@@ -253,9 +258,7 @@ def _create(
         claims_content=_claims_content(request),
         **kept | {"expires_at": request.expires_at or _doubtful_until(item, draft.now)},
     )
-    draft.create(
-        memory, behind=item.key_of(request.after) if request.after else None, instead_of=instead_of
-    )
+    draft.create(memory, behind=item.behind, instead_of=instead_of)
     draft.vectors_of[memory.key] = item.index
     return memory
 
@@ -300,12 +303,9 @@ def _reinforce(
 
 def _revise(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tuple[Outcome, Memory]:
     """Replace what the request speaks of; a change that changes nothing writes nothing."""
-    memory = replace(existing, **_changes(draft, item, existing, policy))
-    if was_doubtful(existing, item.doubt) and memory.confidence >= item.doubt.confidence:
-        memory = replace(
-            memory,
-            expires_at=item.request.expires_at if "expires_at" in item.request.given else None,
-        )
+    memory = _confirmed(
+        replace(existing, **_changes(draft, item, existing, policy)), existing, item
+    )
     _check_interval(memory)
     is_stale = not (existing.is_current(draft.now) or item.is_correction or _keeps_status(item))
     if memory == existing and not is_stale:
@@ -321,17 +321,28 @@ def _revise(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tuple
     )
     draft.put(memory)
     if re_embed or is_stale or memory.logical_key != existing.logical_key:
-        draft.release(existing)
-        if memory.status is Status.ACTIVE:
-            draft.take_claims(memory, also_from=existing)
+        _claim_anew(draft, memory, existing)
     if re_embed:
         draft.vectors_of[memory.key] = item.index
         draft.mark_neighbours(memory)
     if memory.source.conversation_id and not existing.source.conversation_id:
-        draft.join_conversation(
-            memory, item.key_of(item.request.after) if item.request.after else None
-        )
+        draft.join_conversation(memory, item.behind)
     return Outcome.REVISED, memory
+
+
+def _confirmed(memory: Memory, existing: Memory, item: Item) -> Memory:
+    """A revised memory, without the expiry that only doubt gave, if it is believed now."""
+    is_believed = memory.confidence >= item.doubt.confidence
+    if not (is_believed and was_doubtful(existing, item.doubt)):
+        return memory
+    request = item.request
+    return replace(memory, expires_at=request.expires_at if "expires_at" in request.given else None)
+
+
+def _claim_anew(draft: Draft, memory: Memory, existing: Memory) -> None:
+    draft.release(existing)
+    if memory.status is Status.ACTIVE:
+        draft.take_claims(memory, also_from=existing)
 
 
 def _changes(draft: Draft, item: Item, existing: Memory, policy: Policy) -> dict[str, Any]:
@@ -344,32 +355,38 @@ def _changes(draft: Draft, item: Item, existing: Memory, policy: Policy) -> dict
     changes: dict[str, Any] = {
         name: getattr(request, name) for name in _KEPT_FIELDS if name in request.given
     }
-    if "entities" in request.given and (item.is_correction or _adds_entities(request, existing)):
-        changes["entities"] = _united(draft, item, (), policy)
-    if "content" in request.given and request.content != existing.content:
-        summary = shorten(request.content, policy.write.summary_max_chars)
-        changes |= {"content": request.content, "summary": summary}
-    if request.summary:
-        changes["summary"] = request.summary
-    elif "summary" in request.given:
-        changes["summary"] = shorten(
-            changes.get("content", existing.content), policy.write.summary_max_chars
-        )
     if "context" in changes:
         changes["context_built"] = False
-    old, new = (
-        existing.source.conversation_id,
-        changes.get("source", existing.source).conversation_id,
-    )
-    if old and new is None:
-        changes["source"] = replace(changes["source"], conversation_id=old)
-    elif old and old != new:
-        raise InvalidInput(
-            {"source.conversation_id": ["This memory is a turn of another conversation."]}
-        )
-    if new and not old and existing.context is None and "context" not in changes:
-        changes["context_built"] = True
+    if "entities" in request.given and (item.is_correction or _adds_entities(request, existing)):
+        changes["entities"] = _united(draft, item, (), policy)
+    return changes | _changed_text(request, existing, policy) | _changed_turn(existing, changes)
+
+
+def _changed_text(request: WriteRequest, existing: Memory, policy: Policy) -> dict[str, Any]:
+    """The content and the summary; a summary that is not given is made of the content."""
+    changes: dict[str, Any] = {}
+    content = existing.content
+    if "content" in request.given and request.content != content:
+        content = changes["content"] = request.content
+    if request.summary:
+        changes["summary"] = request.summary
+    elif changes or "summary" in request.given:
+        changes["summary"] = shorten(content, policy.write.summary_max_chars)
     return changes
+
+
+def _changed_turn(existing: Memory, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """What a change makes of a turn: it stays one, or it becomes one."""
+    source = changes.get("source", existing.source)
+    old, new = existing.source.conversation_id, source.conversation_id
+    if old and new is None:
+        return {"source": replace(source, conversation_id=old)}
+    if old and old != new:
+        message = "This memory is a turn of another conversation."
+        raise InvalidInput({"source.conversation_id": [message]})
+    if new and not old and existing.context is None and "context" not in changes:
+        return {"context_built": True}
+    return {}
 
 
 def _keeps_status(item: Item) -> bool:

@@ -10,8 +10,9 @@ from graphmem.model.entity import EntityRef
 from graphmem.model.memory import Memory, memory_key
 from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space, space_from_key
-from graphmem.store.connection import Connection, Transaction
+from graphmem.store.connection import Connection, Row
 from graphmem.store.mapping import edge_from_row, memory_from_node
+from graphmem.store.pages import read_page
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,24 +56,16 @@ class Edges:
             filters["spaces"] = [space.key for space in spaces]
 
         start, uid = after or ("", "")
-
-        def work(transaction: Transaction) -> Page[Edge]:
-            rows = transaction.run(
-                f"edges.list{ending}",
-                **filters,
-                cursor_key=start,
-                cursor_uid=uid,
-                limit=limit + 1,
-            )
-            shown = rows[:limit]
-            last = shown[-1] if len(rows) > limit else None
-            return Page(
-                items=tuple(edge_from_row(row["edge"]) for row in shown),
-                total=transaction.run(f"edges.count{ending}", **filters)[0]["total"],
-                next=(last["start"], last["edge"][0] or "") if last else None,
-            )
-
-        return self._connection.read(work)
+        return read_page(
+            self._connection,
+            f"edges.list{ending}",
+            f"edges.count{ending}",
+            filters=filters,
+            cursor={"cursor_key": start, "cursor_uid": uid},
+            limit=limit,
+            item_of=lambda row: edge_from_row(row["edge"]),
+            cursor_of=lambda row: (row["start"], row["edge"][0] or ""),
+        )
 
     def around(
         self, memory: Memory, *, depth: int, types: Sequence[EdgeType | LineageType], limit: int
@@ -89,19 +82,18 @@ class Edges:
         )
         if not rows:
             return Neighbourhood(memories=(), edges=(), entities=())
-        mentions: dict[str, list[tuple[str, str]]] = defaultdict(list)
-        for key, entity, label in rows[0]["mentions"]:
-            mentions[key].append((entity, label))
-        entities = {
-            EntityRef(key=entity, label=label)
-            for found in mentions.values()
-            for entity, label in found
-        }
-        return Neighbourhood(
-            memories=tuple(
-                memory_from_node(node, sorted(mentions[node["key"]]))
-                for node in rows[0]["memories"]
-            ),
-            edges=tuple(edge_from_row(row) for row in rows[0]["edges"]),
-            entities=tuple(sorted(entities)),
-        )
+        return _neighbourhood(rows[0])
+
+
+def _neighbourhood(row: Row) -> Neighbourhood:
+    mentions: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for key, entity, label in row["mentions"]:
+        mentions[key].append((entity, label))
+    entities = {EntityRef(key=entity, label=label) for _, entity, label in row["mentions"]}
+    return Neighbourhood(
+        memories=tuple(
+            memory_from_node(node, sorted(mentions[node["key"]])) for node in row["memories"]
+        ),
+        edges=tuple(edge_from_row(edge) for edge in row["edges"]),
+        entities=tuple(sorted(entities)),
+    )

@@ -12,8 +12,9 @@ from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space
 from graphmem.model.tokens import ends_after_ms, epoch_ms, facet_token
 from graphmem.store.candidates import CardFact
-from graphmem.store.connection import Connection, Transaction
+from graphmem.store.connection import Connection, Row, Transaction
 from graphmem.store.mapping import entity_change_from_node
+from graphmem.store.pages import read_page
 
 _LAST = datetime(9999, 12, 30, tzinfo=UTC)
 _LAST_CHARACTER = "\U0010ffff"
@@ -83,27 +84,21 @@ class Entities:
                 for start in starts
             ],
         }
-
         is_exact, key = after or (True, "")
-
-        def work(transaction: Transaction) -> Page[Entity]:
-            rows = transaction.run(
-                "entities.list",
-                **filters,
-                exact=starts if prefix else [],
-                cursor_exact=is_exact,
-                cursor_key=key,
-                limit=limit + 1,
-            )
-            shown = rows[:limit]
-            last = shown[-1] if len(rows) > limit else None
-            return Page(
-                items=tuple(_entity(row) for row in shown),
-                total=transaction.run("entities.count", **filters)[0]["total"],
-                next=(last["is_exact"], last["key"]) if last else None,
-            )
-
-        return self._connection.read(work)
+        return read_page(
+            self._connection,
+            "entities.list",
+            "entities.count",
+            filters=filters,
+            cursor={
+                "exact": starts if prefix else [],
+                "cursor_exact": is_exact,
+                "cursor_key": key,
+            },
+            limit=limit,
+            item_of=_entity,
+            cursor_of=lambda row: (row["is_exact"], row["key"]),
+        )
 
     def known_of(self, spaces: Sequence[Space], key: str, question: CardQuestion) -> KnownOf | None:
         """What is known of an entity in some spaces.
@@ -125,18 +120,7 @@ class Entities:
         else:
             times_ms = {"begins_by": epoch_ms(begins), "ends_after": ends_after_ms(ends)}
             rows = self._connection.fetch("entities.card", **parameters, **times_ms)
-        rows = [row for row in rows if row["mentions"]]
-        if not rows:
-            return None
-        return KnownOf(
-            entity=_entity(rows[0]),
-            facts=tuple(
-                CardFact(key=fact, uid=uid, content=content, entities=(rows[0]["entity_key"],))
-                for row in rows
-                for fact, uid, content in row["facts"]
-            )[: question.limit],
-            mentions=sum(row["mentions"] for row in rows),
-        )
+        return _known_of([row for row in rows if row["mentions"]], question.limit)
 
     def resolved(self, spaces: Sequence[Space], keys: Sequence[str]) -> list[str]:
         """The keys with merged ones replaced by what they became, in any of some spaces."""
@@ -161,21 +145,39 @@ class Entities:
         A cursor is the time of a change, in ISO form, and its uid.
         """
         created_at, uid = after or (_LAST.isoformat(), "")
+        return read_page(
+            self._connection,
+            "entities.changes",
+            "entities.count_changes",
+            filters={"space": space.key},
+            cursor={
+                "cursor_time": datetime.fromisoformat(str(created_at)),
+                "cursor_uid": uid,
+            },
+            limit=limit,
+            item_of=lambda row: entity_change_from_node(row["c"]),
+            cursor_of=_change_cursor,
+        )
 
-        def work(transaction: Transaction) -> Page[EntityChange]:
-            rows = transaction.run(
-                "entities.changes",
-                space=space.key,
-                cursor_time=datetime.fromisoformat(str(created_at)),
-                cursor_uid=uid,
-                limit=limit + 1,
-            )
-            found = tuple(entity_change_from_node(row["c"]) for row in rows[:limit])
-            last = (found[-1].created_at.isoformat(), found[-1].uid) if len(rows) > limit else None
-            total = transaction.run("entities.count_changes", space=space.key)[0]["total"]
-            return Page(items=found, total=total, next=last)
 
-        return self._connection.read(work)
+def _known_of(rows: Sequence[Row], limit: int) -> KnownOf | None:
+    if not rows:
+        return None
+    facts = [
+        CardFact(key=fact, uid=uid, content=content, entities=(rows[0]["entity_key"],))
+        for row in rows
+        for fact, uid, content in row["facts"]
+    ]
+    return KnownOf(
+        entity=_entity(rows[0]),
+        facts=tuple(facts[:limit]),
+        mentions=sum(row["mentions"] for row in rows),
+    )
+
+
+def _change_cursor(row: Row) -> Cursor:
+    change = entity_change_from_node(row["c"])
+    return (change.created_at.isoformat(), change.uid)
 
 
 def resolved_entities(transaction: Transaction, keys: Iterable[str]) -> dict[str, str]:

@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 from graphmem.model.job import JobState, Run, RunRecord, RunStatus
 from graphmem.model.page import Cursor, Page
-from graphmem.store.connection import Connection, Transaction
+from graphmem.store.connection import Connection, Row
 from graphmem.store.mapping import job_state, run_record
+from graphmem.store.pages import read_page
 
 _FORGOTTEN_AT_ONCE = 10_000
 _LAST = datetime(9999, 12, 30, tzinfo=UTC)
@@ -97,21 +98,19 @@ class JobRuns:
         """
         started_at, uid = after or (_LAST.isoformat(), "")
         filters = {"job": job, "every": patterns is None, "space_patterns": list(patterns or ())}
-
-        def work(transaction: Transaction) -> Page[RunRecord]:
-            rows = transaction.run(
-                "jobs.runs",
-                **filters,
-                cursor_time=datetime.fromisoformat(str(started_at)),
-                cursor_uid=uid,
-                limit=limit + 1,
-            )
-            shown = tuple(run_record(row["r"]) for row in rows[:limit])
-            last = (shown[-1].started_at.isoformat(), shown[-1].uid) if len(rows) > limit else None
-            total = transaction.run("jobs.count_runs", **filters)[0]["total"]
-            return Page(items=shown, total=total, next=last)
-
-        return self._connection.read(work)
+        return read_page(
+            self._connection,
+            "jobs.runs",
+            "jobs.count_runs",
+            filters=filters,
+            cursor={
+                "cursor_time": datetime.fromisoformat(str(started_at)),
+                "cursor_uid": uid,
+            },
+            limit=limit,
+            item_of=lambda row: run_record(row["r"]),
+            cursor_of=_cursor,
+        )
 
     def states(self, *, now: datetime) -> list[JobState]:
         """What is known of each job, by name."""
@@ -134,3 +133,8 @@ class JobRuns:
 
 def _text(counts: Mapping[str, int]) -> str:
     return json.dumps(dict(counts), sort_keys=True)
+
+
+def _cursor(row: Row) -> Cursor:
+    run = run_record(row["r"])
+    return (run.started_at.isoformat(), run.uid)

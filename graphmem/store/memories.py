@@ -10,6 +10,7 @@ from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space
 from graphmem.store.connection import Connection, Transaction
 from graphmem.store.mapping import memory_from_node, memory_from_revision
+from graphmem.store.pages import read_page
 
 _FIRST = datetime(1, 1, 2, tzinfo=UTC)
 _LAST = datetime(9999, 12, 30, tzinfo=UTC)
@@ -69,23 +70,19 @@ class Memories:
         filters = _parameters(wanted)
         ending = "_known_at" if wanted.known_at else ""
         created_at, key = after or (_LAST.isoformat(), _BEHIND_ALL)
-
-        def work(transaction: Transaction) -> Page[Memory]:
-            rows = transaction.run(
-                f"memories.list{ending}",
-                **filters,
-                cursor_time=datetime.fromisoformat(str(created_at)),
-                cursor_key=key,
-                limit=limit + 1,
-            )
-            shown = tuple(_memory(row) for row in rows[:limit])
-            return Page(
-                items=shown,
-                total=transaction.run(f"memories.count{ending}", **filters)[0]["total"],
-                next=_cursor(shown[-1]) if len(rows) > limit else None,
-            )
-
-        return self._connection.read(work)
+        return read_page(
+            self._connection,
+            f"memories.list{ending}",
+            f"memories.count{ending}",
+            filters=filters,
+            cursor={
+                "cursor_time": datetime.fromisoformat(str(created_at)),
+                "cursor_key": key,
+            },
+            limit=limit,
+            item_of=_memory,
+            cursor_of=lambda row: _cursor(_memory(row)),
+        )
 
 
 def _parameters(wanted: MemoryFilter) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from graphmem.model.policy.kinds import KIND_ALWAYS
 from graphmem.model.policy.layers import Configuration, Layer, combined, kind_layer
 from graphmem.model.policy.overrides import override_problems, with_overrides
 from graphmem.model.space import Space, SpaceKind, space_from_key
-from graphmem.store.connection import Connection, Transaction
+from graphmem.store.connection import Connection
+from graphmem.store.pages import read_page
 
 _CACHED_SECONDS = 10.0  # how long a change made by another process may take to be seen
 _POLICIES_MAX = 100_000
@@ -43,19 +44,16 @@ class Spaces:
     ) -> Page[SpaceCounts]:
         """One page of the spaces whose keys match one of some expressions, by key."""
         (cursor,) = after or ("",)
-
-        def work(transaction: Transaction) -> Page[SpaceCounts]:
-            rows = transaction.run(
-                "spaces.counts", space_patterns=list(patterns), cursor=cursor, limit=limit + 1
-            )
-            shown = rows[:limit]
-            return Page(
-                items=tuple(_counts(row) for row in shown),
-                total=transaction.run("spaces.count", space_patterns=list(patterns))[0]["total"],
-                next=(shown[-1]["space"],) if len(rows) > limit else None,
-            )
-
-        return self._connection.read(work)
+        return read_page(
+            self._connection,
+            "spaces.counts",
+            "spaces.count",
+            filters={"space_patterns": list(patterns)},
+            cursor={"cursor": cursor},
+            limit=limit,
+            item_of=_counts,
+            cursor_of=lambda row: (row["space"],),
+        )
 
     def orchestrators_with_personas(self) -> list[Space]:
         """The first hundred personas of orchestrators; an older version made some."""

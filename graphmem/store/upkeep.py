@@ -22,6 +22,7 @@ from graphmem.model.upkeep_rows import (
     TopicRow,
 )
 from graphmem.store.connection import Connection, Transaction
+from graphmem.store.pages import read_page
 from graphmem.store.vectors import VectorSlot
 
 _ROWS_AT_ONCE = 5_000
@@ -248,19 +249,16 @@ class Upkeep:
     def topics(self, space: str, *, limit: int, after: Cursor | None = None) -> Page[TopicRow]:
         """One page of the topics of a space, best first."""
         rank, key = after or (0, "")
-
-        def work(transaction: Transaction) -> Page[TopicRow]:
-            rows = transaction.run(
-                "upkeep.topics", space=space, cursor_rank=rank, cursor_key=key, limit=limit + 1
-            )
-            shown = rows[:limit]
-            return Page(
-                items=tuple(_topic(row) for row in shown),
-                total=transaction.run("upkeep.count_topics", space=space)[0]["total"],
-                next=(shown[-1]["rank"], shown[-1]["key"]) if len(rows) > limit else None,
-            )
-
-        return self._connection.read(work)
+        return read_page(
+            self._connection,
+            "upkeep.topics",
+            "upkeep.count_topics",
+            filters={"space": space},
+            cursor={"cursor_rank": rank, "cursor_key": key},
+            limit=limit,
+            item_of=_topic,
+            cursor_of=lambda row: (row["rank"], row["key"]),
+        )
 
 
 def _topic(row: Mapping[str, Any]) -> TopicRow:

@@ -93,45 +93,44 @@ def apply_decision(
     transaction: Transaction, decision: Decision, enrichment: Enrichment, locked: Iterable[str]
 ) -> None:
     """Carry a decision out; ``locked`` are the claim keys that were locked for it."""
-    changed = [
-        _changed_row(m, enrichment) for m in decision.changed if m.key not in decision.counted
-    ]
-    counted = [
-        _counted_row(memory) for memory in decision.changed if memory.key in decision.counted
-    ]
-    edges = [_edge_row(ends, edge) for (ends, _), edge in decision.edges.items()]
     _run(transaction, "writes.release_claims", "space_keys", sorted(decision.released))
     _create(transaction, decision, enrichment)
-    _run(
-        transaction,
-        "writes.save_revisions",
-        "space_rows",
-        [_revision_row(each) for each in decision.revisions],
-    )
-    _run(transaction, "writes.change_memories", "space_rows", changed)
-    _run(transaction, "writes.count_memories", "space_rows", counted)
-    _run(transaction, "writes.replace_chunks", "space_rows", _replaced_chunks(decision, enrichment))
+    _change(transaction, decision, enrichment)
     _run(transaction, "writes.take_claims", "claims", _claims_of_others(decision))
-    _run(
-        transaction,
-        "writes.remove_edges",
-        "space_rows",
-        [_edge_ends(ends) | {"uid": uid} for ends, uid in decision.removed_edges],
-    )
-    _run(transaction, "writes.draw_edges", "space_rows", edges)
-    _run(transaction, "writes.unlink_turns", "space_rows", _pairs(decision.unlinked))
-    _run(transaction, "writes.link_turns", "space_rows", _pairs(decision.links))
+    _change_edges(transaction, decision)
+    _change_conversations(transaction, decision)
+    empty = sorted(set(locked) - set(decision.claims))
+    _run(transaction, "writes.drop_empty_claims", "claims", empty)
+    _set_mentions(transaction, decision)
+
+
+def _change(transaction: Transaction, decision: Decision, enrichment: Enrichment) -> None:
+    """Keep the revisions of the memories that change, and change them."""
+    revisions = [_revision_row(each) for each in decision.revisions]
+    changed = [m for m in decision.changed if m.key not in decision.counted]
+    rows = [_changed_row(memory, enrichment) for memory in changed]
+    counted = [_counted_row(m) for m in decision.changed if m.key in decision.counted]
+    chunks = _replaced_chunks(decision, enrichment)
+    _run(transaction, "writes.save_revisions", "space_rows", revisions)
+    _run(transaction, "writes.change_memories", "space_rows", rows)
+    _run(transaction, "writes.count_memories", "space_rows", counted)
+    _run(transaction, "writes.replace_chunks", "space_rows", chunks)
+
+
+def _change_edges(transaction: Transaction, decision: Decision) -> None:
+    removed = [_edge_ends(ends) | {"uid": uid} for ends, uid in decision.removed_edges]
+    drawn = [_edge_row(ends, edge) for (ends, _), edge in decision.edges.items()]
+    _run(transaction, "writes.remove_edges", "space_rows", removed)
+    _run(transaction, "writes.draw_edges", "space_rows", drawn)
+
+
+def _change_conversations(transaction: Transaction, decision: Decision) -> None:
     last_turns = [
         {"conversation": key, "last": turn} for key, turn in sorted(decision.last_turns.items())
     ]
+    _run(transaction, "writes.unlink_turns", "space_rows", _pairs(decision.unlinked))
+    _run(transaction, "writes.link_turns", "space_rows", _pairs(decision.links))
     _run(transaction, "writes.set_last_turns", "space_rows", last_turns)
-    _run(
-        transaction,
-        "writes.drop_empty_claims",
-        "claims",
-        sorted(set(locked) - set(decision.claims)),
-    )
-    _set_mentions(transaction, decision)
 
 
 def _run(transaction: Transaction, query: str, parameter: str, rows: Sequence[Any]) -> None:

@@ -103,13 +103,18 @@ class Consolidation:
             {key for pair in near for key in (pair.key, pair.other) if key}
         )
         actions = self._actions(near, memories, policy, run)
-        if not actions:
-            return
-        vectors = (
-            {}
-            if run.dry_run
-            else self.rollups.vectors([action.content for action in actions if action.content])
-        )
+        if actions:
+            self._carry_out(actions, memories, run, now)
+
+    def _carry_out(
+        self,
+        actions: Sequence[MergeAction],
+        memories: Mapping[str, Memory],
+        run: Run,
+        now: datetime,
+    ) -> None:
+        contents = [action.content for action in actions if action.content]
+        vectors = {} if run.dry_run else self.rollups.vectors(contents)
         keys = frozenset(key for action in actions for key in (action.key, action.other) if key)
         self.gateway.execute(
             JobStep(

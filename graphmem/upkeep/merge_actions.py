@@ -123,11 +123,7 @@ def decide_actions(
     events: list[Event] = []
     changed: set[str] = set()
     allowed = [action for action in actions if _is_allowed(action, state, versions)]
-    merged: dict[str, list[MergeAction]] = defaultdict(list)
-    for action in allowed:
-        if action.kind is ActionKind.MERGE:
-            merged[action.key].append(action)
-    for key, group in sorted(merged.items()):
+    for key, group in _merges(allowed):
         free = [action for action in group if not changed & {key, action.other}]
         if free:
             changed |= {key, *(action.other or "" for action in free)}
@@ -141,8 +137,17 @@ def decide_actions(
     return draft.decision(events=events)
 
 
+def _merges(actions: Iterable[MergeAction]) -> list[tuple[str, list[MergeAction]]]:
+    """The merges, by the memory that stands for the others."""
+    merges: dict[str, list[MergeAction]] = defaultdict(list)
+    for action in actions:
+        if action.kind is ActionKind.MERGE:
+            merges[action.key].append(action)
+    return sorted(merges.items())
+
+
 def _is_allowed(action: MergeAction, state: GraphState, versions: Mapping[str, int]) -> bool:
-    """Whether a action may be carried out on what is there now."""
+    """Whether an action may be carried out on what is there now."""
     memory, other = state.memories.get(action.key), state.memories.get(action.other or "")
     named = [memory] if action.kind is ActionKind.INVALIDATE else [memory, other]
     if memory is None or any(each is None or not _is_free(each, versions) for each in named):
@@ -182,26 +187,27 @@ def _merge(
         draft.set_status(other, Status.SUPERSEDED, Reason.MERGE)
     merged = replace(combined(kept, others), tags=combined_tags((kept, *others)))
     content = next((action.content for action in actions if action.content), None)
-    is_rewritten = content is not None and content != kept.content
-    if content and is_rewritten:
-        summary = shorten(content, _WRITE.summary_max_chars)
-        merged = replace(
-            merged,
-            content=content,
-            summary=summary,
-            updated_at=draft.now,
-            embedded=content in embedded,
-        )
-        draft.vectors_of[key] = embedded.get(content, -1)
+    became = Effect.REINFORCED
+    if content and content != kept.content:
+        became = Effect.REWRITTEN
+        merged = _rewritten(merged, content, draft, embedded)
         draft.release(kept)
     draft.put(merged)
     draft.take_claims(merged, also_from=None)
     by = actions[0].by
-    events: list[Event] = [
-        effect(other, Effect.MERGED, Reason.MERGE, into=kept.uid, by=by) for other in others
-    ]
-    became = Effect.REWRITTEN if is_rewritten else Effect.REINFORCED
+    events = [effect(other, Effect.MERGED, Reason.MERGE, into=kept.uid, by=by) for other in others]
     return [*events, effect(merged, became, Reason.MERGE, by=by)]
+
+
+def _rewritten(memory: Memory, content: str, draft: Draft, embedded: Mapping[str, int]) -> Memory:
+    draft.vectors_of[memory.key] = embedded.get(content, -1)
+    return replace(
+        memory,
+        content=content,
+        summary=shorten(content, _WRITE.summary_max_chars),
+        updated_at=draft.now,
+        embedded=content in embedded,
+    )
 
 
 def _update(draft: Draft, action: MergeAction) -> list[Event]:

@@ -61,7 +61,8 @@ _SUMMARY_SCHEMA: Mapping[str, Any] = {
     "properties": {"summary": {"type": "string"}},
 }
 _CONTRADICT = f"""You get pairs of memories. Name the pairs of which both cannot be true at the
-same time, each with your confidence from 0 to 1 and a reason in a few words. Leave out all others. {_DATA}"""
+same time, each with your confidence from 0 to 1 and a reason in a few words.
+Leave out all others. {_DATA}"""
 _CONTRADICT_SCHEMA: Mapping[str, Any] = {
     "type": "object",
     "additionalProperties": False,

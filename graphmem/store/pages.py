@@ -1,0 +1,38 @@
+"""Pages: one part of a list and how many there are in all, read in one transaction."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from graphmem.model.page import Cursor, Page
+from graphmem.store.connection import Connection, Row, Transaction
+
+Item = TypeVar("Item")
+
+
+def read_page(
+    connection: Connection,
+    query: str,
+    count: str,
+    *,
+    filters: Mapping[str, Any],
+    cursor: Mapping[str, Any],
+    limit: int,
+    item_of: Callable[[Row], Item],
+    cursor_of: Callable[[Row], Cursor],
+) -> Page[Item]:
+    """One page of a list.
+
+    ``query`` gives the rows behind a cursor, at most ``limit``; ``count`` the total of all pages.
+    Both take the same filters.
+    """
+
+    def work(transaction: Transaction) -> Page[Item]:
+        rows = transaction.run(query, **filters, **cursor, limit=limit + 1)
+        shown = rows[:limit]
+        return Page(
+            items=tuple(item_of(row) for row in shown),
+            total=transaction.run(count, **filters)[0]["total"],
+            next=cursor_of(shown[-1]) if len(rows) > limit else None,
+        )
+
+    return connection.read(work)
