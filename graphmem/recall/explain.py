@@ -12,7 +12,7 @@ from typing import Any
 from graphmem.model.memory import Memory, Status
 from graphmem.model.trace import TraceRecord
 from graphmem.recall.candidates import Scored
-from graphmem.recall.request import RankerName, RecallRequest
+from graphmem.recall.question import Question
 
 
 class Reason(StrEnum):
@@ -36,6 +36,10 @@ class Reason(StrEnum):
     OTHER_SPACE = "other_space"
 
 
+_KEPT_AS_THEY_ARE = ("limit", "min_score", "conversation_id", "graph")
+_KEPT_LISTS = ("types", "tags", "entities", "captured_by", "statuses")
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Why:
     """The answer: a code, and the figures behind it."""
@@ -49,25 +53,17 @@ class Why:
         return self.reason is Reason.RETURNED
 
 
-def kept_request(
-    request: RecallRequest, ranker: RankerName, *, returned: int, plan: str | None
-) -> dict[str, object]:
-    """What a trace keeps of a request, so that an absence can be explained later."""
-    return {
-        "limit": request.limit,
-        "min_score": request.min_score,
-        "ranker": ranker.value,
-        "types": [each.value for each in request.types],
-        "tags": list(request.tags),
-        "entities": list(request.entities),
-        "captured_by": [each.value for each in request.captured_by],
-        "conversation_id": request.conversation_id,
-        "statuses": [each.value for each in request.statuses],
-        "as_of": request.as_of.isoformat() if request.as_of else None,
-        "known_at": request.known_at.isoformat() if request.known_at else None,
+def kept_request(question: Question, *, returned: int) -> dict[str, object]:
+    """What a trace keeps of a question, so that an absence can be explained later."""
+    request = question.request
+    kept = {name: getattr(request, name) for name in _KEPT_AS_THEY_ARE}
+    kept |= {name: list(getattr(request, name)) for name in _KEPT_LISTS}
+    return kept | {
+        "ranker": question.ranker.value,
+        "as_of": _iso(request.as_of),
+        "known_at": _iso(request.known_at),
         "any_time": request.include_superseded and request.as_of is None,
-        "graph": request.graph,
-        "plan": plan,
+        "plan": question.plan,
         "returned": returned,
     }
 
