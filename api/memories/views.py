@@ -13,7 +13,7 @@ from flask.views import MethodView
 from marshmallow import RAISE, ValidationError
 
 from api.auth import requires
-from api.errors import error_detail, flat_messages
+from api.errors import WHOLE, error_detail
 from api.json_blueprint import JsonBlueprint
 from api.lookup import found_memory, tagged
 from api.memories.schemas import (
@@ -32,6 +32,7 @@ from api.observability import metrics
 from api.paging import cursor_of, page_answer
 from api.service import service
 from graphmem.errors import Conflict, GraphmemError, InvalidInput
+from graphmem.messages import flat_messages
 from graphmem.model.caller import Role
 from graphmem.model.memory import Memory
 from graphmem.model.space import Space
@@ -150,7 +151,7 @@ def _item(raw: Any) -> WriteRequest | GraphmemError:  # noqa: ANN401 - any JSON
     try:
         return write_request(_one.load(raw))
     except ValidationError as error:
-        return InvalidInput(flat_messages(error.messages_dict))
+        return InvalidInput(flat_messages(error.messages_dict, WHOLE))
 
 
 def _result_view(result: WriteResult) -> dict[str, Any]:

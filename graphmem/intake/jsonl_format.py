@@ -12,6 +12,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields
 
 from graphmem.errors import InvalidInput
 from graphmem.gateway.edges import EdgeRequest
+from graphmem.messages import flat_messages
 from graphmem.model.edge import Edge, EdgeType
 from graphmem.model.entity import EntityRef
 from graphmem.model.memory import Authority, Memory, MemoryType, Status
@@ -142,7 +143,7 @@ def _checked(schema: Schema, kind: str, value: Any) -> dict[str, Any]:  # noqa: 
     try:
         loaded: dict[str, Any] = schema.load(value)
     except ValidationError as error:
-        raise InvalidInput(_flat(error.messages_dict, kind)) from error
+        raise InvalidInput(flat_messages({kind: error.messages_dict})) from error
     return loaded
 
 
@@ -157,15 +158,3 @@ def _request(loaded: Mapping[str, Any], space: Space) -> WriteRequest:
         values["tags"] = tuple(values["tags"])
     values |= {"space": space.name, "dedupe": Dedupe.NONE}
     return WriteRequest(**values, given=frozenset(values) - {"created_at", "updated_at"})
-
-
-def _flat(messages: Mapping[Any, Any], prefix: str = "") -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for name, inner in messages.items():
-        path = f"{prefix}.{name}".strip(".")
-        found |= (
-            _flat(inner, path)
-            if isinstance(inner, Mapping)
-            else {path: [str(text) for text in inner]}
-        )
-    return found
