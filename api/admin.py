@@ -3,7 +3,6 @@
 from typing import Any
 
 from flask import Response, g, jsonify
-from flask.views import MethodView
 from marshmallow import Schema, ValidationError, fields, validate
 
 from api.auth import requires
@@ -65,45 +64,41 @@ class KeyAnswer(Schema):
 KeyList = page_of(KeyAnswer, "KeyList", "The keys of a tenant.")
 
 
-@blueprint.route("/keys")
-class KeysView(MethodView):
-    """All keys of the tenant."""
-
-    @requires(Role.ADMIN)
-    @blueprint.response(200, KeyList)
-    def get(self) -> Response:
-        """List the keys, oldest first."""
-        keys = tuple(service().keys.listing(g.caller.tenant))
-        return page_answer(Page(items=keys, total=len(keys)), _view)
-
-    @requires(Role.ADMIN)
-    @blueprint.arguments(KeyRequest)
-    @blueprint.response(201, KeyAnswer)
-    def post(self, values: dict[str, Any]) -> Response:
-        """Make a key. An admin key of the first tenant may name another tenant."""
-        tenant = values.get("tenant", g.caller.tenant)
-        if g.caller.tenant not in {tenant, FIRST_TENANT}:
-            raise Forbidden
-        if not g.caller.may_grant(values["spaces"]):
-            message = "A key cannot be given spaces that your own key does not have."
-            raise Forbidden(message)
-        made = service().keys.create(
-            name=values["name"], role=values["role"], tenant=tenant, spaces=values["spaces"]
-        )
-        response = jsonify(_view(made))
-        response.status_code = 201
-        return response
+@blueprint.get("/keys")
+@requires(Role.ADMIN)
+@blueprint.response(200, KeyList)
+def listing() -> Response:
+    """List the keys, oldest first."""
+    keys = tuple(service().keys.listing(g.caller.tenant))
+    return page_answer(Page(items=keys, total=len(keys)), _view)
 
 
-@blueprint.route("/keys/<key_id>")
-class KeyView(MethodView):
-    """One key."""
+@blueprint.post("/keys")
+@requires(Role.ADMIN)
+@blueprint.arguments(KeyRequest)
+@blueprint.response(201, KeyAnswer)
+def create(values: dict[str, Any]) -> Response:
+    """Make a key. An admin key of the first tenant may name another tenant."""
+    tenant = values.get("tenant", g.caller.tenant)
+    if g.caller.tenant not in {tenant, FIRST_TENANT}:
+        raise Forbidden
+    if not g.caller.may_grant(values["spaces"]):
+        message = "A key cannot be given spaces that your own key does not have."
+        raise Forbidden(message)
+    made = service().keys.create(
+        name=values["name"], role=values["role"], tenant=tenant, spaces=values["spaces"]
+    )
+    response = jsonify(_view(made))
+    response.status_code = 201
+    return response
 
-    @requires(Role.ADMIN)
-    @blueprint.response(200, KeyAnswer)
-    def delete(self, key_id: str) -> Response:
-        """Revoke a key; other processes may honour it for five more seconds."""
-        return jsonify(_view(service().keys.revoke(key_id, tenant=g.caller.tenant)))
+
+@blueprint.delete("/keys/<key_id>")
+@requires(Role.ADMIN)
+@blueprint.response(200, KeyAnswer)
+def revoke(key_id: str) -> Response:
+    """Revoke a key; other processes may honour it for five more seconds."""
+    return jsonify(_view(service().keys.revoke(key_id, tenant=g.caller.tenant)))
 
 
 def _view(key: Any) -> dict[str, Any]:  # noqa: ANN401 - a mapping

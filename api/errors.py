@@ -15,6 +15,7 @@ from werkzeug.exceptions import HTTPException
 from api.fields import ErrorSchema
 from graphmem import errors
 from graphmem.gateway.writing import RolledBack
+from graphmem.messages import flat_messages
 
 log = logging.getLogger(__name__)
 
@@ -33,7 +34,7 @@ STATUSES: Mapping[type[Exception], HTTPStatus] = {
     errors.SettingsError: HTTPStatus.INTERNAL_SERVER_ERROR,
     errors.GraphmemError: HTTPStatus.INTERNAL_SERVER_ERROR,
 }
-_WHOLE = "body"  # the path of a problem of the whole body
+WHOLE = "body"  # the path of a problem of the whole body
 HTTP_CODES = {
     400: ("malformed", "The body is not valid JSON, or the request is not well formed."),
     404: ("not_found", "There is nothing at this address."),
@@ -87,7 +88,9 @@ def http_error_response(error: HTTPException) -> Response:
 def _without_location(messages: Mapping[str, Any]) -> dict[str, list[str]]:
     """Webargs nests its messages under where a value came from: json, query, headers."""
     return {
-        path: texts for inner in messages.values() for path, texts in flat_messages(inner).items()
+        path: texts
+        for inner in messages.values()
+        for path, texts in flat_messages(inner, WHOLE).items()
     }
 
 
@@ -129,23 +132,6 @@ def error_response(status: int, code: str, message: str, **more: Any) -> Respons
     return response
 
 
-def flat_messages(messages: Mapping[Any, Any]) -> dict[str, list[str]]:
-    """Nested validation messages as ``path.to.field`` → texts."""
-    flat: dict[str, list[str]] = {}
-    for name, inner in messages.items():
-        here = "" if name == "_schema" else str(name)
-        if isinstance(inner, Mapping):
-            for path, texts in flat_messages(inner).items():
-                joined = (
-                    ".".join(part for part in (here, path.removesuffix(_WHOLE)) if part) or _WHOLE
-                )
-                flat.setdefault(joined, []).extend(texts)
-        else:
-            texts = [str(text) for text in (inner if isinstance(inner, list) else [inner])]
-            flat.setdefault(here or _WHOLE, []).extend(texts)
-    return flat
-
-
 def _handle_own(error: errors.GraphmemError) -> Response:
     status = status_of(error)
     if status is HTTPStatus.INTERNAL_SERVER_ERROR:
@@ -158,7 +144,7 @@ def _handle_own(error: errors.GraphmemError) -> Response:
 
 
 def _handle_validation(error: ValidationError) -> Response:
-    fields = flat_messages(error.messages_dict)
+    fields = flat_messages(error.messages_dict, WHOLE)
     return _handle_own(errors.InvalidInput(fields))
 
 

@@ -1,9 +1,10 @@
-"""Parsing: bodies that are not JSON are malformed, however they fail."""
+"""JSON blueprint: how arguments are read; a body that is not JSON is malformed, however it fails."""
 
 from typing import Any
 
 from flask import Request
 from flask_smorest import Blueprint
+from marshmallow import RAISE, Schema
 from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import BadRequest
 
@@ -25,3 +26,7 @@ class JsonBlueprint(Blueprint):  # type: ignore[misc]
     """A blueprint whose arguments are read by our parser."""
 
     ARGUMENTS_PARSER = JsonParser()
+
+    def query(self, schema: type[Schema]) -> Any:  # noqa: ANN401 - a decorator of any view
+        """Give a view the arguments behind ``?``; unknown ones are refused."""
+        return self.arguments(schema, location="query", unknown=RAISE)

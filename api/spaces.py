@@ -3,8 +3,7 @@
 from typing import Any
 
 from flask import Response, g, jsonify
-from flask.views import MethodView
-from marshmallow import RAISE, Schema, fields
+from marshmallow import Schema, fields
 
 from api.auth import requires
 from api.fields import RequestSchema
@@ -92,9 +91,9 @@ class PolicyAnswer(Schema):
     )
 
 
-@blueprint.route("", methods=["GET"])
+@blueprint.get("")
 @requires(Role.READER)
-@blueprint.arguments(PageQuery, location="query", unknown=RAISE)
+@blueprint.query(PageQuery)
 @blueprint.response(200, SpaceList)
 def listing(query: dict[str, Any]) -> Response:
     """List the spaces that the key may read and that hold memories, with counts by type and status."""
@@ -104,30 +103,29 @@ def listing(query: dict[str, Any]) -> Response:
     return page_answer(page, _view)
 
 
-@blueprint.route("/policy")
-class PolicyView(MethodView):
-    """The policy of a space."""
-
-    @requires(Role.READER)
-    @blueprint.arguments(PolicyQuery, location="query", unknown=RAISE)
-    @blueprint.response(200, PolicyAnswer)
-    def get(self, query: dict[str, Any]) -> Response:
-        """Show the policy that holds in a space."""
-        return jsonify(_policy(query["space"]))
-
-    @requires(Role.CURATOR)
-    @blueprint.arguments(PolicyBody)
-    @blueprint.response(200, PolicyAnswer)
-    def put(self, values: dict[str, Any]) -> Response:
-        """Set what a space has of its own policy. It holds within ten seconds in every process."""
-        space: Space = values["space"]
-        if problems := override_problems(values["overrides"], service().policies.defaults):
-            raise InvalidInput({f"overrides.{path}": texts for path, texts in problems.items()})
-        service().policies.save(space, values["overrides"])
-        return jsonify(_policy(space))
+@blueprint.get("/policy")
+@requires(Role.READER)
+@blueprint.query(PolicyQuery)
+@blueprint.response(200, PolicyAnswer)
+def policy(query: dict[str, Any]) -> Response:
+    """Show the policy that holds in a space."""
+    return jsonify(_policy(query["space"]))
 
 
-@blueprint.route("/<path:name>/policy", methods=["GET"])
+@blueprint.put("/policy")
+@requires(Role.CURATOR)
+@blueprint.arguments(PolicyBody)
+@blueprint.response(200, PolicyAnswer)
+def set_policy(values: dict[str, Any]) -> Response:
+    """Set what a space has of its own policy. It holds within ten seconds in every process."""
+    space: Space = values["space"]
+    if problems := override_problems(values["overrides"], service().policies.defaults):
+        raise InvalidInput({f"overrides.{path}": texts for path, texts in problems.items()})
+    service().policies.save(space, values["overrides"])
+    return jsonify(_policy(space))
+
+
+@blueprint.get("/<path:name>/policy")
 @requires(Role.READER)
 @blueprint.response(200, PolicyAnswer)
 def policy_of(name: str) -> Response:
@@ -135,9 +133,9 @@ def policy_of(name: str) -> Response:
     return jsonify(_policy(space_in_path(name)))
 
 
-@blueprint.route("/<path:name>/topics", methods=["GET"])
+@blueprint.get("/<path:name>/topics")
 @requires(Role.READER)
-@blueprint.arguments(PageQuery, location="query", unknown=RAISE)
+@blueprint.query(PageQuery)
 @blueprint.response(200, TopicList)
 def topics(query: dict[str, Any], name: str) -> Response:
     """The words that stand out in a space (TF-IDF), best first; the consolidate job makes them."""

@@ -4,8 +4,8 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from functools import wraps
 from typing import Any, TextIO
 
@@ -20,12 +20,11 @@ from graphmem.errors import GraphmemError, InvalidInput
 from graphmem.intake.export_import import Imported, export_lines, import_lines
 from graphmem.logs import set_up_logs
 from graphmem.model.caller import Caller, Role, is_pattern
-from graphmem.model.job import Run, RunStatus
+from graphmem.model.job import Run, RunRecord, RunStatus
 from graphmem.model.space import FIRST_TENANT, Space, is_tenant_name, parse_space, space_from_key
 from graphmem.model.writing import WriteRequest
 from graphmem.recall.request import RankerName, RecallRequest
 from graphmem.settings import Settings, load_settings
-from graphmem.store.connection import Connection
 from graphmem.store.migrations import schema_state
 from graphmem.supervisor import Supervisor
 from graphmem.upkeep.reembedding import REEMBED
@@ -33,6 +32,7 @@ from graphmem.upkeep.reembedding import REEMBED
 _OUTPUT = click.option(
     "-o", "--output", type=click.Choice(["table", "json"]), default="table", help="How to print."
 )
+_TENANT = click.option("--tenant", default=FIRST_TENANT, show_default=True, help="Whose it is.")
 
 
 def main() -> None:
@@ -65,7 +65,10 @@ def cli(context: click.Context) -> None:
 Command = Callable[..., None]
 
 
-def _logged(command: Command) -> Command:
+def _with_settings(command: Command) -> Command:
+    """Give a command the settings, and logs that do not disturb what it prints."""
+
+    @click.pass_obj
     @wraps(command)
     def run(settings: Settings, /, *args: Any, **options: Any) -> None:  # noqa: ANN401 - click's values
         set_up_logs("warning" if settings.server.log == "info" else settings.server.log)
@@ -103,14 +106,10 @@ def jobs(context: click.Context) -> None:
 
 @jobs.command("list")
 @_OUTPUT
-@click.pass_obj
-@_logged
+@_with_settings
 def jobs_list(settings: Settings, output: str) -> None:
     """List the jobs and how their runs went."""
-    with (
-        database(settings) as connection,
-        closing(_checked_service(settings, connection)) as graphmem,
-    ):
+    with _service(settings) as graphmem:
         states = graphmem.runner.states()
     _show(
         [
@@ -132,11 +131,10 @@ def jobs_list(settings: Settings, output: str) -> None:
 @click.argument("name")
 @click.option("--dry-run", is_flag=True, help="Count the same, touch nothing.")
 @click.option("--space", default=None, help="Only in this space, such as user:ada.")
-@click.option("--tenant", default=FIRST_TENANT, show_default=True, help="Whose space it is.")
+@_TENANT
 @click.option("--repair", is_flag=True, help="Let integrity mend what it finds.")
 @_OUTPUT
-@click.pass_obj
-@_logged
+@_with_settings
 def jobs_run(
     settings: Settings,
     name: str,
@@ -151,20 +149,13 @@ def jobs_run(
     waiting = Console(stderr=True).status(f"{name} is running …")
 
     def show(run: Run) -> None:
-        waiting.update(
-            f"{name} is running … "
-            + ", ".join(f"{what} {number:,}" for what, number in run.counts.items())
-        )
+        waiting.update(f"{name} is running … {_counted(run.counts)}")
 
-    with (
-        database(settings) as connection,
-        closing(_service_for(name, settings, connection)) as graphmem,
-        waiting,
-    ):
+    # re-embedding is what one does when the embedder does not fit
+    with _service(settings, check=name != REEMBED) as graphmem, waiting:
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(
-                number, lambda *_: graphmem.runner.stop()
-            )  # ends the batch; the next run goes on
+            # ends the batch; the next run goes on
+            signal.signal(number, lambda *_: graphmem.runner.stop())
         record = graphmem.runner.run(
             name,
             dry_run=dry_run,
@@ -173,19 +164,24 @@ def jobs_run(
             repair=repair,
             watch=show,
         )
-    notes = {
-        "examples": dict(record.examples),
-        "degraded": list(record.degraded),
-        "error": record.error,
-    }
-    _show([{"run": record.uid, "status": record.status.value, **record.counts, **notes}], output)
+    _show([_run_row(record)], output)
     if record.status is RunStatus.FAILED:
         sys.exit(1)
 
 
-def _service_for(job: str, settings: Settings, connection: Connection) -> Graphmem:
-    """The service; re-embedding is what one does when the embedder does not fit."""
-    return build(settings, connection) if job == REEMBED else _checked_service(settings, connection)
+def _run_row(record: RunRecord) -> dict[str, object]:
+    return {
+        "run": record.uid,
+        "status": record.status.value,
+        **record.counts,
+        "examples": dict(record.examples),
+        "degraded": list(record.degraded),
+        "error": record.error,
+    }
+
+
+def _counted(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{what} {number:,}" for what, number in counts.items())
 
 
 def _space_key(name: str | None, tenant: str) -> str:
@@ -193,18 +189,22 @@ def _space_key(name: str | None, tenant: str) -> str:
 
 
 def _space(name: str, tenant: str) -> Space:
-    try:
+    with _named_wrongly("space"):
         return parse_space(name, tenant=tenant)
-    except ValueError as error:
-        raise InvalidInput({"space": [str(error)]}) from error
 
 
 def _stored_space(name: str, tenant: str) -> Space:
     """A space as the store may hold it, also one that an older version allowed."""
-    try:
+    with _named_wrongly("space"):
         return space_from_key(f"{tenant}/{name}")
+
+
+@contextmanager
+def _named_wrongly(field: str) -> Iterator[None]:
+    try:
+        yield
     except ValueError as error:
-        raise InvalidInput({"space": [str(error)]}) from error
+        raise InvalidInput({field: [str(error)]}) from error
 
 
 @cli.group()
@@ -213,8 +213,7 @@ def schema() -> None:
 
 
 @schema.command("apply")
-@click.pass_obj
-@_logged
+@_with_settings
 def schema_apply(settings: Settings) -> None:
     """Bring the schema up to date; safe to repeat."""
     with database(settings) as connection:
@@ -228,8 +227,7 @@ def schema_apply(settings: Settings) -> None:
 
 @schema.command("status")
 @_OUTPUT
-@click.pass_obj
-@_logged
+@_with_settings
 def schema_status(settings: Settings, output: str) -> None:
     """Show the version of the schema and the embedder of the vectors."""
     with database(settings) as connection:
@@ -245,8 +243,7 @@ def schema_status(settings: Settings, output: str) -> None:
 
 @cli.command()
 @_OUTPUT
-@click.pass_obj
-@_logged
+@_with_settings
 def doctor(settings: Settings, output: str) -> None:
     """Check the settings, the embedder, the database and the schema."""
     checks: dict[str, str] = {"settings": "ok"}
@@ -297,26 +294,20 @@ def keys() -> None:
     default=("*",),
     help="A pattern such as user:* ; may be repeated.",
 )
-@click.option("--tenant", default=FIRST_TENANT, show_default=True)
+@_TENANT
 @_OUTPUT
-@click.pass_obj
-@_logged
+@_with_settings
 def keys_create(
     settings: Settings, name: str, role: str, spaces: tuple[str, ...], tenant: str, output: str
 ) -> None:
     """Make an API key; it is shown this once."""
-    wrong = {
-        "tenant": []
-        if is_tenant_name(tenant)
-        else ["Must be 1 to 128 characters without blanks or / : |."],
-        "space": [
-            f"{pattern} is neither * nor kind:owner."
-            for pattern in spaces
-            if not is_pattern(pattern)
-        ],
-    }
-    if any(wrong.values()):
-        raise InvalidInput({name: texts for name, texts in wrong.items() if texts})
+    wrong: dict[str, list[str]] = {}
+    if not is_tenant_name(tenant):
+        wrong["tenant"] = ["Must be 1 to 128 characters without blanks or / : |."]
+    if unfit := [pattern for pattern in spaces if not is_pattern(pattern)]:
+        wrong["space"] = [f"{pattern} is neither * nor kind:owner." for pattern in unfit]
+    if wrong:
+        raise InvalidInput(wrong)
     with database(settings) as connection:
         made = build(settings, connection).keys.create(
             name=name, role=Role(role), tenant=tenant, spaces=spaces
@@ -325,10 +316,9 @@ def keys_create(
 
 
 @keys.command("list")
-@click.option("--tenant", default=FIRST_TENANT, show_default=True)
+@_TENANT
 @_OUTPUT
-@click.pass_obj
-@_logged
+@_with_settings
 def keys_list(settings: Settings, tenant: str, output: str) -> None:
     """List the keys of a tenant."""
     with database(settings) as connection:
@@ -337,9 +327,8 @@ def keys_list(settings: Settings, tenant: str, output: str) -> None:
 
 @keys.command("revoke")
 @click.argument("key_id")
-@click.option("--tenant", default=FIRST_TENANT, show_default=True)
-@click.pass_obj
-@_logged
+@_TENANT
+@_with_settings
 def keys_revoke(settings: Settings, key_id: str, tenant: str) -> None:
     """End a key."""
     with database(settings) as connection:
@@ -351,23 +340,17 @@ def keys_revoke(settings: Settings, key_id: str, tenant: str) -> None:
 @click.argument("space")
 @click.argument("content")
 @_OUTPUT
-@click.pass_obj
-@_logged
+@_with_settings
 def add(settings: Settings, space: str, content: str, output: str) -> None:
     """Add a memory; - reads the content from standard input."""
     text = sys.stdin.read() if content == "-" else content
-    with database(settings) as connection:
-        report = _checked_service(settings, connection).writing.write(
-            [WriteRequest(space=space, content=text, given=frozenset({"space", "content"}))],
-            caller=_operator(),
-        )
-    result = report.results[0]
+    request = WriteRequest(space=space, content=text, given=frozenset({"space", "content"}))
+    with _service(settings) as graphmem:
+        result = graphmem.writing.write([request], caller=_operator()).results[0]
     if result.error:
         raise result.error
-    _show(
-        [{"outcome": result.outcome.value, "uid": result.memory.uid if result.memory else None}],
-        output,
-    )
+    uid = result.memory.uid if result.memory else None
+    _show([{"outcome": result.outcome.value, "uid": uid}], output)
 
 
 @cli.command()
@@ -376,8 +359,7 @@ def add(settings: Settings, space: str, content: str, output: str) -> None:
 @click.option("--limit", type=click.IntRange(1, 200), default=10, show_default=True)
 @click.option("--ranker", type=click.Choice([name.value for name in RankerName]), default=None)
 @_OUTPUT
-@click.pass_obj
-@_logged
+@_with_settings
 def recall(
     settings: Settings, space: str, query: str, limit: int, ranker: str | None, output: str
 ) -> None:
@@ -385,10 +367,7 @@ def recall(
     request = RecallRequest(
         spaces=[space], query=query, limit=limit, ranker=RankerName(ranker) if ranker else None
     )
-    with (
-        database(settings) as connection,
-        closing(_checked_service(settings, connection)) as graphmem,
-    ):
+    with _service(settings) as graphmem:
         bundle = graphmem.recall.recall(request, caller=_operator())
     _show(
         [
@@ -401,7 +380,7 @@ def recall(
 
 @cli.command("export")
 @click.argument("space")
-@click.option("--tenant", default=FIRST_TENANT, show_default=True, help="Whose space it is.")
+@_TENANT
 @click.option(
     "-f",
     "--file",
@@ -409,43 +388,31 @@ def recall(
     default="-",
     help="Where to; - is the output.",
 )
-@click.pass_obj
-@_logged
+@_with_settings
 def export_space(settings: Settings, space: str, tenant: str, file: TextIO) -> None:
     """Write the memories and edges of a space as JSON lines."""
     named = _stored_space(space, tenant)
-    with (
-        database(settings) as connection,
-        closing(_checked_service(settings, connection)) as graphmem,
-    ):
+    with _service(settings) as graphmem:
         file.writelines(export_lines(graphmem.transfers, named))
 
 
 @cli.command("import")
 @click.argument("space")
 @click.argument("file", type=click.File("r", encoding="utf-8"))
-@click.option("--tenant", default=FIRST_TENANT, show_default=True, help="Whose space it is.")
+@_TENANT
 @_OUTPUT
-@click.pass_obj
-@_logged
+@_with_settings
 def import_space(settings: Settings, space: str, file: TextIO, tenant: str, output: str) -> None:
     """Write JSON lines, as export gives them, into a space; - reads standard input.
 
     Again changes nothing.
     """
     named = _space(space, tenant)
-    caller = Caller(key_id="cli", tenant=tenant, role=Role.ADMIN, spaces=("*",))
+    caller = _operator(tenant)
     done = Imported()
-    with (
-        database(settings) as connection,
-        closing(_checked_service(settings, connection)) as graphmem,
-        Console(stderr=True).status("importing …") as waiting,
-    ):
+    with _service(settings) as graphmem, Console(stderr=True).status("importing …") as waiting:
         for done in import_lines(graphmem.transfers, file, named, caller=caller):
-            waiting.update(
-                "importing … "
-                + ", ".join(f"{what} {number:,}" for what, number in done.counts.items())
-            )
+            waiting.update(f"importing … {_counted(done.counts)}")
     for problem in done.problems:
         click.echo(problem, err=True)
     _show([dict(done.counts)], output)
@@ -463,20 +430,22 @@ def demo(settings: Settings) -> None:
     run_demo(settings, Console())
 
 
-def _checked_service(settings: Settings, connection: Connection) -> Graphmem:
-    """The service, if the schema and the embedder of the database fit.
+@contextmanager
+def _service(settings: Settings, *, check: bool = True) -> Iterator[Graphmem]:
+    """The service for one command, closed before the database goes.
 
     Raises:
-        SchemaMismatch: they do not.
+        SchemaMismatch: the schema or the embedder of the database does not fit.
     """
-    graphmem = build(settings, connection)
-    graphmem.check_schema()
-    return graphmem
+    with database(settings) as connection, closing(build(settings, connection)) as graphmem:
+        if check:
+            graphmem.check_schema()
+        yield graphmem
 
 
-def _operator() -> Caller:
-    """Who runs the command line may do everything in the first tenant."""
-    return Caller(key_id="cli", tenant=FIRST_TENANT, role=Role.ADMIN, spaces=("*",))
+def _operator(tenant: str = FIRST_TENANT) -> Caller:
+    """Whoever runs the command line may do everything in a tenant."""
+    return Caller(key_id="cli", tenant=tenant, role=Role.ADMIN, spaces=("*",))
 
 
 def _show(rows: Sequence[Mapping[str, object]], output: str) -> None:
@@ -493,10 +462,6 @@ def _show(rows: Sequence[Mapping[str, object]], output: str) -> None:
 
 
 def _cell(value: object) -> str:
-    return (
-        ", ".join(map(str, value))
-        if isinstance(value, list | tuple)
-        else ""
-        if value is None
-        else str(value)
-    )
+    if isinstance(value, list | tuple):
+        return ", ".join(map(str, value))
+    return "" if value is None else str(value)

@@ -1,21 +1,23 @@
 """Settings: where the service runs. Defaults, under a TOML file, under the environment.
 
 Everything in the file can be set as ``GRAPHMEM__SECTION__KEY``; the names of http.md are short
-forms.
+forms. What a value may be stands beside it, as metadata of its field.
 """
 
 import json
 import tomllib
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import Field, dataclass, field, is_dataclass, replace
+from dataclasses import fields as fields_of
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar, get_args, get_type_hints
 
 import platformdirs
-from marshmallow import RAISE, Schema, ValidationError, fields, post_load, validate
+from marshmallow import Schema, ValidationError, fields, post_load, validate
 
 from graphmem.errors import SettingsError
+from graphmem.messages import flat_messages
 from graphmem.model.entity import entity_key
 from graphmem.model.orchestrator_config import KEYS, config_problems
 from graphmem.model.policy.overrides import override_problems
@@ -41,109 +43,9 @@ SHORT_NAMES = {
 }
 _STRICT = {"memory", "orchestrators"}
 _NESTED = {"policy"} | _STRICT  # sections with tables in them
-_OTHER_NAMES = {
-    "CONFIG",
-    "TEST_NEO4J_URI",
-    "TEST_NEO4J_USER",
-    "TEST_NEO4J_PASSWORD",
-}  # read elsewhere
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ServerSettings:
-    """The HTTP service and its files."""
-
-    host: str = "127.0.0.1"
-    port: int = 8474
-    data_dir: Path = field(default_factory=lambda: platformdirs.user_data_path("graphmem"))
-    cache_dir: Path = field(default_factory=lambda: platformdirs.user_cache_path("graphmem"))
-    api_key: str | None = field(default=None, repr=False)
-    log: str = "info"
-    threads: int = 16
-    body_max_mib: int = 32
-    auth: bool = True
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Neo4jSettings:
-    """The database; without a URI the embedded one is used."""
-
-    uri: str | None = None
-    user: str = "neo4j"
-    password: str | None = field(default=None, repr=False)
-    database: str = "neo4j"
-    bolt_port: int = 7688
-    http_port: int = 7475
-    heap: str = "384m"
-    pagecache: str = "128m"
-    jars_folder: Path | None = None
-    maven_url: str | None = None
-    java_home: str | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EmbedderSettings:
-    """The embedding model."""
-
-    name: str = "local"
-    threads: int = 1
-    api_key: str | None = field(default=None, repr=False)
-    base_url: str | None = None
-    timeout_seconds: float = 10.0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class LanguageModelSettings:
-    """The language model; ``none`` means deterministic rules."""
-
-    name: str = "none"
-    api_key: str | None = field(default=None, repr=False)
-    base_url: str | None = None
-    timeout_seconds: float = 20.0
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class WriteSettings:
-    """What the gateway refuses, and which folders a source path may lie in beside the data folder."""
-
-    refuse_secrets: bool = True
-    refuse_injection: bool = True
-    source_roots: tuple[Path, ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class EntitySettings:
-    """How entities are named: variants, and the key that is meant."""
-
-    overrides: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class TraceSettings:
-    """How long it is kept what writes, recalls and jobs did."""
-
-    keep_days: int = 30
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Settings:
-    """All settings."""
-
-    server: ServerSettings = field(default_factory=ServerSettings)
-    neo4j: Neo4jSettings = field(default_factory=Neo4jSettings)
-    embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
-    llm: LanguageModelSettings = field(default_factory=LanguageModelSettings)
-    write: WriteSettings = field(default_factory=WriteSettings)
-    entities: EntitySettings = field(default_factory=EntitySettings)
-    traces: TraceSettings = field(default_factory=TraceSettings)
-    policy: Mapping[str, Any] = field(default_factory=dict)  # by path, such as recall.fused.k
-    memory: Mapping[str, Any] = field(default_factory=dict)  # by key, such as retrieval.top_n (002)
-    orchestrators: Mapping[str, Mapping[str, Any]] = field(
-        default_factory=dict
-    )  # the same of one, by its name
-    places: Mapping[str, str] = field(
-        default_factory=dict
-    )  # path of a value → the variable that set it
+_TEST_NAMES = {"TEST_NEO4J_URI", "TEST_NEO4J_USER", "TEST_NEO4J_PASSWORD"}
+_OTHER_NAMES = {"CONFIG"} | _TEST_NAMES  # read elsewhere
+_RULE, _FIELD = "rule", "field"  # of the metadata of a value
 
 
 class _Path(fields.String):
@@ -151,82 +53,9 @@ class _Path(fields.String):
         return Path(super()._deserialize(value, attr, data, **options)).expanduser().absolute()
 
 
-_PORT = validate.Range(1, 65_535)
-_SIZE = validate.Regexp(r"^\d+[kmg]$", error="Must be a size such as 512m or 2g.")
-
-
-class _Section(Schema):
-    class Meta:
-        unknown = RAISE
-
-
-class _ServerSchema(_Section):
-    host = fields.String(validate=validate.Length(min=1))
-    port = fields.Integer(validate=_PORT)
-    data_dir = _Path()
-    cache_dir = _Path()
-    api_key = fields.String(
-        validate=validate.Regexp(
-            r"^gm_[A-Za-z0-9_-]{32,128}$",
-            error="Must be gm_ and 32 to 128 letters, digits, _ or -.",
-        )
-    )
-    log = fields.String(validate=validate.OneOf(["debug", "info", "warning", "error"]))
-    threads = fields.Integer(validate=validate.Range(1, 256))
-    body_max_mib = fields.Integer(validate=validate.Range(1, 1024))
-    auth = fields.Boolean()
-
-
-class _Neo4jSchema(_Section):
-    uri = fields.String(
-        validate=validate.Regexp(
-            r"^(bolt|neo4j)(\+s|\+ssc)?://", error="Must be bolt:// or neo4j://."
-        )
-    )
-    user = fields.String()
-    password = fields.String()
-    database = fields.String()
-    bolt_port = fields.Integer(validate=_PORT)
-    http_port = fields.Integer(validate=_PORT)
-    heap = fields.String(validate=_SIZE)
-    pagecache = fields.String(validate=_SIZE)
-    jars_folder = _Path()
-    maven_url = fields.String()
-    java_home = fields.String()
-
-
-class _EmbedderSchema(_Section):
-    name = fields.String(
-        validate=validate.Regexp(
-            r"^(local|hash|fastembed:.+|openai:.+)$",
-            error="Must be local, hash, fastembed:<model> or openai:<model>.",
-        )
-    )
-    threads = fields.Integer(validate=validate.Range(1, 64))
-    api_key = fields.String()
-    base_url = fields.String()
-    timeout_seconds = fields.Float(validate=validate.Range(0.1, 600))
-
-
-class _LanguageModelSchema(_Section):
-    name = fields.String(
-        validate=validate.Regexp(r"^(none|openai:.+)$", error="Must be none or openai:<model>.")
-    )
-    api_key = fields.String()
-    base_url = fields.String()
-    timeout_seconds = fields.Float(validate=validate.Range(0.1, 600))
-
-
-class _WriteSchema(_Section):
-    refuse_secrets = fields.Boolean()
-    refuse_injection = fields.Boolean()
-    source_roots = fields.List(_Path())
-
-    @post_load
-    def _tuple(self, values: dict[str, Any], **_: object) -> dict[str, Any]:
-        return values | (
-            {"source_roots": tuple(values["source_roots"])} if "source_roots" in values else {}
-        )
+class _Paths(fields.List[Any]):
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> Any:  # noqa: ANN401
+        return tuple(super()._deserialize(value, attr, data, **options))
 
 
 class _Overrides(fields.Field[dict[str, Any]]):
@@ -331,62 +160,202 @@ class _EntityKeys(fields.Field[dict[str, str]]):
             raise ValidationError(str(error)) from error
 
 
-class _EntitySchema(_Section):
-    overrides = _EntityKeys()
+def _text(default: str | None, pattern: str, error: str, **options: Any) -> Any:  # noqa: ANN401 - a field of that default
+    """A text of a form."""
+    return _value(default, validate.Regexp(pattern, error=error), **options)
 
 
-class _TraceSchema(_Section):
-    keep_days = fields.Integer(validate=validate.Range(1, 3650))
+def _number(default: float, least: float, most: float) -> Any:  # noqa: ANN401 - a field of that default
+    """A number within bounds."""
+    return _value(default, validate.Range(least, most))
 
 
-class _SettingsSchema(_Section):
-    server = fields.Nested(_ServerSchema)
-    neo4j = fields.Nested(_Neo4jSchema)
-    embedder = fields.Nested(_EmbedderSchema)
-    llm = fields.Nested(_LanguageModelSchema)
-    write = fields.Nested(_WriteSchema)
-    entities = fields.Nested(_EntitySchema)
-    traces = fields.Nested(_TraceSchema)
-    policy = _Overrides()
-    memory = _MemoryKeys()
-    orchestrators = _OrchestratorKeys()
+def _port(default: int) -> Any:  # noqa: ANN401 - a field of that default
+    return _number(default, 1, 65_535)
+
+
+def _size(default: str) -> Any:  # noqa: ANN401 - a field of that default
+    return _text(default, r"^\d+[kmg]$", "Must be a size such as 512m or 2g.")
+
+
+def _value(default: Any, rule: validate.Validator, **options: Any) -> Any:  # noqa: ANN401 - a field of that default
+    return field(default=default, metadata={_RULE: rule}, **options)
+
+
+def _read_by(reader: fields.Field[Any] | None, default: Any = dict) -> Any:  # noqa: ANN401 - a field of that default
+    """A value that is read in a way of its own, or not read at all."""
+    return field(default_factory=default, metadata={_FIELD: reader})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ServerSettings:
+    """The HTTP service and its files."""
+
+    host: str = _value("127.0.0.1", validate.Length(min=1))
+    port: int = _port(8474)
+    data_dir: Path = field(default_factory=lambda: platformdirs.user_data_path("graphmem"))
+    cache_dir: Path = field(default_factory=lambda: platformdirs.user_cache_path("graphmem"))
+    api_key: str | None = _text(
+        None,
+        r"^gm_[A-Za-z0-9_-]{32,128}$",
+        "Must be gm_ and 32 to 128 letters, digits, _ or -.",
+        repr=False,
+    )
+    log: str = _value("info", validate.OneOf(["debug", "info", "warning", "error"]))
+    threads: int = _number(16, 1, 256)
+    body_max_mib: int = _number(32, 1, 1024)
+    auth: bool = True
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Neo4jSettings:
+    """The database; without a URI the embedded one is used."""
+
+    uri: str | None = _text(None, r"^(bolt|neo4j)(\+s|\+ssc)?://", "Must be bolt:// or neo4j://.")
+    user: str = "neo4j"
+    password: str | None = field(default=None, repr=False)
+    database: str = "neo4j"
+    bolt_port: int = _port(7688)
+    http_port: int = _port(7475)
+    heap: str = _size("384m")
+    pagecache: str = _size("128m")
+    jars_folder: Path | None = None
+    maven_url: str | None = None
+    java_home: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EmbedderSettings:
+    """The embedding model."""
+
+    name: str = _text(
+        "local",
+        r"^(local|hash|fastembed:.+|openai:.+)$",
+        "Must be local, hash, fastembed:<model> or openai:<model>.",
+    )
+    threads: int = _number(1, 1, 64)
+    api_key: str | None = field(default=None, repr=False)
+    base_url: str | None = None
+    timeout_seconds: float = _number(10.0, 0.1, 600)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LanguageModelSettings:
+    """The language model; ``none`` means deterministic rules."""
+
+    name: str = _text("none", r"^(none|openai:.+)$", "Must be none or openai:<model>.")
+    api_key: str | None = field(default=None, repr=False)
+    base_url: str | None = None
+    timeout_seconds: float = _number(20.0, 0.1, 600)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WriteSettings:
+    """What the gateway refuses, and where else than in the data folder a source path may lie."""
+
+    refuse_secrets: bool = True
+    refuse_injection: bool = True
+    source_roots: tuple[Path, ...] = _read_by(_Paths(_Path()), tuple)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntitySettings:
+    """How entities are named: variants, and the key that is meant."""
+
+    overrides: Mapping[str, str] = _read_by(_EntityKeys())
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TraceSettings:
+    """How long traces of writes, recalls and jobs are kept."""
+
+    keep_days: int = _number(30, 1, 3650)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Settings:
+    """All sections of the settings.
+
+    ``policy`` holds values by path, such as recall.fused.k; ``memory`` by key, such as
+    retrieval.top_n (002), and ``orchestrators`` the same for single ones, by name. ``places`` are
+    the variables that set a value, by its path.
+    """
+
+    server: ServerSettings = field(default_factory=ServerSettings)
+    neo4j: Neo4jSettings = field(default_factory=Neo4jSettings)
+    embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
+    llm: LanguageModelSettings = field(default_factory=LanguageModelSettings)
+    write: WriteSettings = field(default_factory=WriteSettings)
+    entities: EntitySettings = field(default_factory=EntitySettings)
+    traces: TraceSettings = field(default_factory=TraceSettings)
+    policy: Mapping[str, Any] = _read_by(_Overrides())
+    memory: Mapping[str, Any] = _read_by(_MemoryKeys())
+    orchestrators: Mapping[str, Mapping[str, Any]] = _read_by(_OrchestratorKeys())
+    places: Mapping[str, str] = _read_by(None)
+
+
+class _SectionSchema(Schema):
+    section: ClassVar[type]
+
+    @post_load
+    def _make(self, values: dict[str, Any], **_: object) -> Any:  # noqa: ANN401 - a section
+        return self.section(**values)
+
+
+_READERS: Mapping[Any, type[fields.Field[Any]]] = {
+    str: fields.String,
+    int: fields.Integer,
+    float: fields.Float,
+    bool: fields.Boolean,
+    Path: _Path,
+}
+
+
+def _schema_of(section: type) -> type[Schema]:
+    """The schema of a section: what its fields say of their values."""
+    kinds = get_type_hints(section)
+    readers = {each.name: _reader_of(each, kinds[each.name]) for each in fields_of(section)}
+    return type(f"{section.__name__}Schema", (_SectionSchema,), readers | {"section": section})
+
+
+def _reader_of(value: "Field[Any]", kind: Any) -> fields.Field[Any] | None:  # noqa: ANN401 - a type or a union
+    if _FIELD in value.metadata:
+        reader: fields.Field[Any] | None = value.metadata[_FIELD]
+        return reader
+    if isinstance(kind, type) and is_dataclass(kind):
+        return fields.Nested(_schema_of(kind))
+    plain = next(iter(get_args(kind)), kind)  # str of str | None
+    return _READERS[plain](validate=value.metadata.get(_RULE))
+
+
+_SCHEMA = _schema_of(Settings)
 
 
 def load_settings(environment: Mapping[str, str]) -> Settings:
     """The settings of an environment and the file that it names.
 
     Raises:
-        SettingsError: unknown or unfit keys, all named at once, each with its place.
+        SettingsError: unknown or unfit keys, all named at once, each with the variable or file that set it.
     """
     values, problems = _from_file(environment.get("GRAPHMEM_CONFIG"))
     places = _add_environment(values, environment, problems)
+    loaded = Settings()
     try:
-        loaded = _SettingsSchema().load(values)
+        loaded = _SCHEMA().load(values)
     except ValidationError as error:
-        found = _flat(error.messages_dict)
-        problems += [f"{path}{_place(path, places, environment)}: {text}" for path, text in found]
+        for path, texts in flat_messages(error.messages_dict).items():
+            origin = _origin(path, places, environment)
+            problems += [f"{path}{origin}: {text}" for text in texts]
     if problems:
         msg = "The settings are not valid:\n  " + "\n  ".join(sorted(problems))
         raise SettingsError(msg)
-    return Settings(
-        server=ServerSettings(**loaded.get("server", {})),
-        neo4j=Neo4jSettings(**loaded.get("neo4j", {})),
-        embedder=EmbedderSettings(**loaded.get("embedder", {})),
-        llm=LanguageModelSettings(**loaded.get("llm", {})),
-        write=WriteSettings(**loaded.get("write", {})),
-        entities=EntitySettings(**loaded.get("entities", {})),
-        traces=TraceSettings(**loaded.get("traces", {})),
-        policy=loaded.get("policy", {}),
-        memory=loaded.get("memory", {}),
-        orchestrators=loaded.get("orchestrators", {}),
-        places=places,
-    )
+    return replace(loaded, places=places)
 
 
-def _place(path: str, places: Mapping[str, str], environment: Mapping[str, str]) -> str:
-    """Where a value was set, in brackets: a variable, or the file."""
-    place = places.get(path) or environment.get("GRAPHMEM_CONFIG")
-    return f" ({place})" if place else ""
+def _origin(path: str, places: Mapping[str, str], environment: Mapping[str, str]) -> str:
+    """The variable or the file that set a value, in brackets."""
+    origin = places.get(path) or environment.get("GRAPHMEM_CONFIG")
+    return f" ({origin})" if origin else ""
 
 
 def _from_file(path: str | None) -> tuple[dict[str, Any], list[str]]:
@@ -408,36 +377,28 @@ def _add_environment(
     Says which variable set which path.
     """
     places: dict[str, str] = {}
-    for name in sorted(name for name in environment if name.startswith(_PREFIX)):
-        short = name.removeprefix(_PREFIX)
-        if short in _OTHER_NAMES:
+    for name in sorted(environment):
+        if not name.startswith(_PREFIX) or name.removeprefix(_PREFIX) in _OTHER_NAMES:
             continue
-        path = SHORT_NAMES.get(short) or (
-            short[1:].lower().replace("__", ".") if short.startswith("_") else ""
-        )
+        path = _path_of(name.removeprefix(_PREFIX))
         section, dot, key = path.partition(".")
         if not dot or ("." in key and section not in _NESTED):
             problems.append(f"{name}: is not a setting.")
         elif isinstance(inner := values.setdefault(section, {}), dict):
-            is_list = (section, key) == ("write", "source_roots")
-            inner[key] = (
-                environment[name].split(":") if is_list else _spoken_in(section, environment[name])
-            )
+            inner[key] = _spoken_in(path, environment[name])
             places[path] = name
     return places
 
 
-def _spoken_in(section: str, text: str) -> Any:  # noqa: ANN401 - any value of a TOML file
-    """In the sections whose types are checked to the letter a text of the environment is the value that it spells."""
-    return _spoken(text) if section in _STRICT else text
+def _path_of(name: str) -> str:
+    """The path that a variable sets: by its short name, or spelled out behind ``_``."""
+    if name.startswith("_"):
+        return name[1:].lower().replace("__", ".")
+    return SHORT_NAMES.get(name, "")
 
 
-def _flat(messages: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
-    found = []
-    for name, inner in messages.items():
-        path = f"{prefix}.{name}".removeprefix(".").removesuffix("._schema")
-        if isinstance(inner, Mapping):
-            found += _flat(inner, path)
-        else:
-            found += [(path, text) for text in inner]
-    return found
+def _spoken_in(path: str, text: str) -> Any:  # noqa: ANN401 - any value of a TOML file
+    """A text of the environment, or what it spells where types are checked to the letter."""
+    if path == "write.source_roots":
+        return text.split(":")
+    return _spoken(text) if path.partition(".")[0] in _STRICT else text

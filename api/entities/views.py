@@ -4,7 +4,6 @@ from http import HTTPStatus
 from typing import Any
 
 from flask import Response, g, jsonify
-from marshmallow import RAISE
 
 from api.auth import requires
 from api.entities.schemas import (
@@ -37,9 +36,9 @@ blueprint = JsonBlueprint(
 )
 
 
-@blueprint.route("", methods=["GET"])
+@blueprint.get("")
 @requires(Role.READER)
-@blueprint.arguments(EntityListQuery, location="query", unknown=RAISE)
+@blueprint.query(EntityListQuery)
 @blueprint.response(200, EntityList)
 def listing(query: dict[str, Any]) -> Response:
     """List the entities that memories of some spaces mention.
@@ -58,9 +57,9 @@ def listing(query: dict[str, Any]) -> Response:
     return page_answer(page, entity_view)
 
 
-@blueprint.route("/<key>", methods=["GET"])
+@blueprint.get("/<key>")
 @requires(Role.READER)
-@blueprint.arguments(EntityQuery, location="query", unknown=RAISE)
+@blueprint.query(EntityQuery)
 @blueprint.response(200, EntityDetail)
 def one(query: dict[str, Any], key: str) -> Response:
     """An entity: its names, how many memories mention it, and what is known of it, in each space, in a few words.
@@ -75,9 +74,9 @@ def one(query: dict[str, Any], key: str) -> Response:
     return jsonify(entity_answer(found, service().of(Upkeep).summaries(spaces, found.entity.key)))
 
 
-@blueprint.route("/<key>/card", methods=["GET"])
+@blueprint.get("/<key>/card")
 @requires(Role.READER)
-@blueprint.arguments(CardQuery, location="query", unknown=RAISE)
+@blueprint.query(CardQuery)
 @blueprint.response(200, EntityCard)
 def card(query: dict[str, Any], key: str) -> Response:
     """What is known of an entity: its most important facts.
@@ -93,7 +92,7 @@ def card(query: dict[str, Any], key: str) -> Response:
     return jsonify(known_view(found))
 
 
-@blueprint.route("/<key>/merge", methods=["POST"])
+@blueprint.post("/<key>/merge")
 @requires(Role.CURATOR)
 @blueprint.arguments(MergeBody)
 @blueprint.response(200, ChangeAnswer)
@@ -108,7 +107,7 @@ def merge(values: dict[str, Any], key: str) -> Response:
     return jsonify(change_view(change))
 
 
-@blueprint.route("/<key>/split", methods=["POST"])
+@blueprint.post("/<key>/split")
 @requires(Role.CURATOR)
 @blueprint.arguments(SplitBody)
 @blueprint.response(200, ChangeAnswer)
@@ -125,9 +124,9 @@ def split(values: dict[str, Any], key: str) -> Response:
     return jsonify(change_view(change))
 
 
-@blueprint.route("/merges", methods=["GET"])
+@blueprint.get("/merges")
 @requires(Role.READER)
-@blueprint.arguments(ChangeListQuery, location="query", unknown=RAISE)
+@blueprint.query(ChangeListQuery)
 @blueprint.response(200, ChangeList)
 def changes(query: dict[str, Any]) -> Response:
     """The newest merges and splits of a space, each with its evidence and whether it was undone."""
@@ -138,7 +137,7 @@ def changes(query: dict[str, Any]) -> Response:
     return page_answer(page, change_view)
 
 
-@blueprint.route("/merges/<merge_id>/undo", methods=["POST"])
+@blueprint.post("/merges/<merge_id>/undo")
 @requires(Role.CURATOR)
 @blueprint.response(HTTPStatus.OK, ChangeAnswer)
 def undo(merge_id: str) -> Response:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from flask import Response, g, jsonify
-from marshmallow import RAISE, Schema, fields, validate
+from marshmallow import Schema, fields, validate
 
 from api.auth import requires
 from api.fields import RequestSchema, Text
@@ -59,7 +59,7 @@ class BulletinAnswer(Schema):
     generated_at = fields.DateTime()
 
 
-@blueprint.route("", methods=["POST"])
+@blueprint.post("")
 @requires(Role.READER, while_away=True)
 @blueprint.arguments(BulletinRequest)
 @blueprint.response(200, BulletinAnswer)
@@ -82,9 +82,9 @@ def make(values: dict[str, Any]) -> Response:
     return jsonify(bulletin_view(made))
 
 
-@blueprint.route("/<message_id>", methods=["GET"])
+@blueprint.get("/<message_id>")
 @requires(Role.READER)
-@blueprint.arguments(BulletinQuery, location="query", unknown=RAISE)
+@blueprint.query(BulletinQuery)
 @blueprint.response(200, BulletinAnswer)
 def kept(query: dict[str, Any], message_id: str) -> Response:
     """The bulletin that was made for a message, without memories that were retracted since."""

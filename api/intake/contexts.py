@@ -87,7 +87,7 @@ class ContextAnswer(BulletinAnswer):
     failure = fields.Nested(FailureAnswer, allow_none=True)
 
 
-@blueprint.route("/context", methods=["POST"])
+@blueprint.post("/context")
 @requires(Role.WRITER, while_away=True)
 @blueprint.arguments(ContextBody)
 @blueprint.response(200, ContextAnswer)

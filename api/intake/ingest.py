@@ -67,7 +67,7 @@ class ScanAnswer(Schema):
     manifests = fields.List(fields.Nested(ManifestAnswer))
 
 
-@blueprint.route("", methods=["POST"])
+@blueprint.post("")
 @requires(Role.WRITER)
 @blueprint.arguments(UploadBody)
 @blueprint.response(200, ManifestAnswer)
@@ -86,7 +86,7 @@ def upload(values: dict[str, Any]) -> Response:
     )
 
 
-@blueprint.route("/scan", methods=["POST"])
+@blueprint.post("/scan")
 @requires(Role.WRITER)
 @blueprint.arguments(ScanBody)
 @blueprint.response(200, ScanAnswer)

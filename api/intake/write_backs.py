@@ -94,7 +94,7 @@ class OutputsAnswer(Schema):
     trace_id = fields.String(allow_none=True)
 
 
-@blueprint.route("/transcript", methods=["POST"])
+@blueprint.post("/transcript")
 @requires(Role.WRITER)
 @blueprint.arguments(TranscriptBody)
 @blueprint.response(200, WrittenAnswer)
@@ -104,7 +104,7 @@ def write_transcript(values: dict[str, Any]) -> Response:
     return _written(transcript(space.name, **values))
 
 
-@blueprint.route("/workflow-output", methods=["POST"])
+@blueprint.post("/workflow-output")
 @requires(Role.WRITER)
 @blueprint.arguments(WorkflowOutputBody)
 @blueprint.response(200, OutputsAnswer)
@@ -129,7 +129,7 @@ def write_outputs(values: dict[str, Any]) -> Response:
     return jsonify(results=list(results.values()), trace_id=trace_id)
 
 
-@blueprint.route("/diagnostics", methods=["POST"])
+@blueprint.post("/diagnostics")
 @requires(Role.WRITER)
 @blueprint.arguments(DiagnosticsBody)
 @blueprint.response(200, WrittenAnswer)

@@ -3,7 +3,6 @@
 from typing import Any
 
 from flask import Response, g, jsonify
-from marshmallow import RAISE
 
 from api.auth import requires
 from api.edges.schemas import EVERY_TYPE, NeighbourAnswer, NeighbourQuery, edge_view
@@ -40,9 +39,9 @@ _IF_MATCH = {
 }
 
 
-@blueprint.route("/<uid>", methods=["PATCH"])
+@blueprint.patch("/<uid>")
 @requires(Role.WRITER)
-@blueprint.arguments(SpaceQuery, location="query", unknown=RAISE)
+@blueprint.query(SpaceQuery)
 @blueprint.arguments(PatchRequest)
 @blueprint.response(200, AddAnswer)
 @blueprint.doc(parameters=[_IF_MATCH])
@@ -56,9 +55,9 @@ def revise(query: dict[str, Any], values: dict[str, Any], uid: str) -> Response:
     return _changed(result, trace_id)
 
 
-@blueprint.route("/<uid>/retract", methods=["POST"])
+@blueprint.post("/<uid>/retract")
 @requires(Role.WRITER)
-@blueprint.arguments(SpaceQuery, location="query", unknown=RAISE)
+@blueprint.query(SpaceQuery)
 @blueprint.arguments(StatusRequest)
 @blueprint.response(200, AddAnswer)
 @blueprint.doc(parameters=[_IF_MATCH])
@@ -67,9 +66,9 @@ def retract(query: dict[str, Any], values: dict[str, Any], uid: str) -> Response
     return _with_status(found_memory(uid, query["space"]), Status.RETRACTED, values["reason"])
 
 
-@blueprint.route("/<uid>/archive", methods=["POST"])
+@blueprint.post("/<uid>/archive")
 @requires(Role.WRITER)
-@blueprint.arguments(SpaceQuery, location="query", unknown=RAISE)
+@blueprint.query(SpaceQuery)
 @blueprint.arguments(StatusRequest)
 @blueprint.response(200, AddAnswer)
 @blueprint.doc(parameters=[_IF_MATCH])
@@ -78,9 +77,9 @@ def archive(query: dict[str, Any], values: dict[str, Any], uid: str) -> Response
     return _with_status(found_memory(uid, query["space"]), Status.ARCHIVED, values["reason"])
 
 
-@blueprint.route("/<uid>/restore", methods=["POST"])
+@blueprint.post("/<uid>/restore")
 @requires(Role.WRITER)
-@blueprint.arguments(SpaceQuery, location="query", unknown=RAISE)
+@blueprint.query(SpaceQuery)
 @blueprint.arguments(StatusRequest)
 @blueprint.response(200, AddAnswer)
 @blueprint.doc(parameters=[_IF_MATCH])
@@ -92,9 +91,9 @@ def restore(query: dict[str, Any], values: dict[str, Any], uid: str) -> Response
     return _with_status(found_memory(uid, query["space"]), Status.ACTIVE, values["reason"])
 
 
-@blueprint.route("/<uid>/unfold", methods=["POST"])
+@blueprint.post("/<uid>/unfold")
 @requires(Role.WRITER)
-@blueprint.arguments(SpaceQuery, location="query", unknown=RAISE)
+@blueprint.query(SpaceQuery)
 @blueprint.response(200, UnfoldAnswer)
 @blueprint.doc(parameters=[_IF_MATCH])
 def unfold(query: dict[str, Any], uid: str) -> Response:
@@ -115,9 +114,9 @@ def unfold(query: dict[str, Any], uid: str) -> Response:
     return tagged(jsonify(answer | {"restored": restored, "trace_id": done.trace_id}), memory)
 
 
-@blueprint.route("/<uid>/history", methods=["GET"])
+@blueprint.get("/<uid>/history")
 @requires(Role.READER)
-@blueprint.arguments(HistoryQuery, location="query", unknown=RAISE)
+@blueprint.query(HistoryQuery)
 @blueprint.response(200, HistoryAnswer)
 def history(query: dict[str, Any], uid: str) -> Response:
     """The versions of a memory, newest first, each with what changed.
@@ -138,9 +137,9 @@ def history(query: dict[str, Any], uid: str) -> Response:
     return page_answer(page, dict, lineage=lineage_view(found, g.caller))
 
 
-@blueprint.route("/<uid>/neighbours", methods=["GET"])
+@blueprint.get("/<uid>/neighbours")
 @requires(Role.READER)
-@blueprint.arguments(NeighbourQuery, location="query", unknown=RAISE)
+@blueprint.query(NeighbourQuery)
 @blueprint.response(200, NeighbourAnswer)
 def neighbours(query: dict[str, Any], uid: str) -> Response:
     """The memories within one to three edges of a memory, nearest first, and the edges among them."""

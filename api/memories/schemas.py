@@ -18,6 +18,7 @@ from api.fields import (
 from api.paging import PageQuery, page_of
 from api.space_fields import SpaceField, SpacesField
 from graphmem.gateway.validation import problems
+from graphmem.intake.jsonl_format import memory_values
 from graphmem.model.memory import Authority, Memory, MemoryType, Status
 from graphmem.model.policy import WritePolicy
 from graphmem.model.source import CapturedBy, Source, SourceType
@@ -314,38 +315,13 @@ MemoryList = page_of(MemoryAnswer, "MemoryList", "One page of memories, newest f
 
 def memory_view(memory: Memory) -> dict[str, Any]:
     """A memory as every answer shows it."""
-    source = memory.source
-    return {
-        "uid": memory.uid,
-        "space": memory.space.name,
-        "type": memory.type.value,
-        "content": memory.content,
-        "summary": memory.summary,
-        "actor": memory.actor,
-        "context": memory.context,
-        "importance": memory.importance,
-        "confidence": memory.confidence,
-        "entities": [{"key": ref.key, "label": ref.label} for ref in memory.entities],
-        "logical_key": memory.logical_key,
-        "source": {name: getattr(source, name) for name in source.__slots__},
-        "authority": memory.authority.value,
-        "status": memory.status.value,
+    counted = {
         "status_reason": memory.status_reason,
         "status_at": iso(memory.status_at),
-        "pinned": memory.pinned,
-        "tags": list(memory.tags),
-        "metadata": memory.metadata,
-        "occurred_at": iso(memory.occurred_at),
-        "valid_from": iso(memory.valid_from),
-        "valid_until": iso(memory.valid_until),
-        "expires_at": iso(memory.expires_at),
-        "created_at": iso(memory.created_at),
-        "updated_at": iso(memory.updated_at),
         "mention_count": memory.mention_count,
         "recall_count": memory.recall_count,
         "last_recalled_at": iso(memory.last_recalled_at),
         "embedded": memory.embedded,
         "version": memory.version,
-        "native": memory.native,
-        "kept_by": memory.kept_by,
     }
+    return {"space": memory.space.name} | memory_values(memory) | counted

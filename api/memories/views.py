@@ -9,11 +9,10 @@ from http import HTTPStatus
 from typing import Any
 
 from flask import Response, g, jsonify, request
-from flask.views import MethodView
-from marshmallow import RAISE, ValidationError
+from marshmallow import ValidationError
 
 from api.auth import requires
-from api.errors import error_detail, flat_messages
+from api.errors import WHOLE, error_detail
 from api.json_blueprint import JsonBlueprint
 from api.lookup import found_memory, tagged
 from api.memories.schemas import (
@@ -32,6 +31,7 @@ from api.observability import metrics
 from api.paging import cursor_of, page_answer
 from api.service import service
 from graphmem.errors import Conflict, GraphmemError, InvalidInput
+from graphmem.messages import flat_messages
 from graphmem.model.caller import Role
 from graphmem.model.memory import Memory
 from graphmem.model.space import Space
@@ -53,87 +53,80 @@ _IDEMPOTENCY = {
 _one = MemoryRequest()
 
 
-@blueprint.route("")
-class MemoriesView(MethodView):
-    """All memories."""
-
-    @requires(Role.READER)
-    @blueprint.arguments(ListQuery, location="query", unknown=RAISE)
-    @blueprint.response(200, MemoryList)
-    def get(self, query: dict[str, Any]) -> Response:
-        """List memories, newest first."""
-        spaces = query["space"]
-        page = service().memories.page(
-            MemoryFilter(
-                spaces=spaces,
-                status=query["status"],
-                as_of=query["as_of"],
-                known_at=query["known_at"],
-                types=query["type"],
-                tags=query["tag"],
-                entity=_entity(query["entity"], spaces),
-                conversation_id=query["conversation_id"],
-                created_after=query["created_after"],
-                created_before=query["created_before"],
-            ),
-            limit=query["limit"],
-            after=cursor_of(query),
-        )
-        return page_answer(page, memory_view)
-
-    @requires(Role.WRITER)
-    @blueprint.arguments(MemoryRequest)
-    @blueprint.response(201, AddAnswer)
-    @blueprint.alt_response(200, schema=AddAnswer, description="Nothing new was stored")
-    @blueprint.doc(parameters=[_IDEMPOTENCY])
-    def post(self, values: dict[str, Any]) -> Response:
-        """Add a memory. 201 when something new was stored, 200 when it was known."""
-        report = _write([write_request(values)])
-        result = report.results[0]
-        if result.error:
-            raise result.error
-        memory = _stored(result)
-        response = jsonify(
-            outcome=result.outcome.value, memory=memory_view(memory), trace_id=report.trace_id
-        )
-        is_new = result.outcome in {Outcome.CREATED, Outcome.SUPERSEDED}
-        response.status_code = HTTPStatus.CREATED if is_new else HTTPStatus.OK
-        return tagged(response, memory)
+@blueprint.get("")
+@requires(Role.READER)
+@blueprint.query(ListQuery)
+@blueprint.response(200, MemoryList)
+def listing(query: dict[str, Any]) -> Response:
+    """List memories, newest first."""
+    spaces = query["space"]
+    page = service().memories.page(
+        MemoryFilter(
+            spaces=spaces,
+            status=query["status"],
+            as_of=query["as_of"],
+            known_at=query["known_at"],
+            types=query["type"],
+            tags=query["tag"],
+            entity=_entity(query["entity"], spaces),
+            conversation_id=query["conversation_id"],
+            created_after=query["created_after"],
+            created_before=query["created_before"],
+        ),
+        limit=query["limit"],
+        after=cursor_of(query),
+    )
+    return page_answer(page, memory_view)
 
 
-@blueprint.route("/batch")
-class BatchView(MethodView):
-    """Many memories."""
+@blueprint.post("")
+@requires(Role.WRITER)
+@blueprint.arguments(MemoryRequest)
+@blueprint.response(201, AddAnswer)
+@blueprint.alt_response(200, schema=AddAnswer, description="Nothing new was stored")
+@blueprint.doc(parameters=[_IDEMPOTENCY])
+def add(values: dict[str, Any]) -> Response:
+    """Add a memory. 201 when something new was stored, 200 when it was known."""
+    report = _write([write_request(values)])
+    result = report.results[0]
+    if result.error:
+        raise result.error
+    memory = _stored(result)
+    response = jsonify(
+        outcome=result.outcome.value, memory=memory_view(memory), trace_id=report.trace_id
+    )
+    is_new = result.outcome in {Outcome.CREATED, Outcome.SUPERSEDED}
+    response.status_code = HTTPStatus.CREATED if is_new else HTTPStatus.OK
+    return tagged(response, memory)
 
-    @requires(Role.WRITER)
-    @blueprint.arguments(BatchRequest)
-    @blueprint.response(200, BatchAnswer)
-    @blueprint.doc(parameters=[_IDEMPOTENCY])
-    def post(self, values: dict[str, Any]) -> Response:
-        """Add up to 500 memories in one transaction; each item is answered, in order."""
-        report = _write([_item(raw) for raw in values["items"]], atomic=values["atomic"])
-        counts = Counter(result.outcome.value for result in report.results)
-        return jsonify(
-            results=[_result_view(result) for result in report.results],
-            counts={outcome.value: counts[outcome.value] for outcome in Outcome},
-            trace_id=report.trace_id,
-        )
+
+@blueprint.post("/batch")
+@requires(Role.WRITER)
+@blueprint.arguments(BatchRequest)
+@blueprint.response(200, BatchAnswer)
+@blueprint.doc(parameters=[_IDEMPOTENCY])
+def add_many(values: dict[str, Any]) -> Response:
+    """Add up to 500 memories in one transaction; each item is answered, in order."""
+    report = _write([_item(raw) for raw in values["items"]], atomic=values["atomic"])
+    counts = Counter(result.outcome.value for result in report.results)
+    return jsonify(
+        results=[_result_view(result) for result in report.results],
+        counts={outcome.value: counts[outcome.value] for outcome in Outcome},
+        trace_id=report.trace_id,
+    )
 
 
-@blueprint.route("/<uid>")
-class MemoryView(MethodView):
-    """One memory."""
+@blueprint.get("/<uid>")
+@requires(Role.READER)
+@blueprint.query(SpaceQuery)
+@blueprint.response(200, MemoryAnswer)
+def one(query: dict[str, Any], uid: str) -> Response:
+    """Get one memory.
 
-    @requires(Role.READER)
-    @blueprint.arguments(SpaceQuery, location="query", unknown=RAISE)
-    @blueprint.response(200, MemoryAnswer)
-    def get(self, query: dict[str, Any], uid: str) -> Response:
-        """Get one memory.
-
-        The space may be left out where the uid is unique among the readable ones.
-        """
-        memory = found_memory(uid, query["space"])
-        return tagged(jsonify(memory_view(memory)), memory)
+    The space may be left out where the uid is unique among the readable ones.
+    """
+    memory = found_memory(uid, query["space"])
+    return tagged(jsonify(memory_view(memory)), memory)
 
 
 def _write(requests: list[WriteRequest | GraphmemError], *, atomic: bool = False) -> WriteReport:
@@ -150,7 +143,7 @@ def _item(raw: Any) -> WriteRequest | GraphmemError:  # noqa: ANN401 - any JSON
     try:
         return write_request(_one.load(raw))
     except ValidationError as error:
-        return InvalidInput(flat_messages(error.messages_dict))
+        return InvalidInput(flat_messages(error.messages_dict, WHOLE))
 
 
 def _result_view(result: WriteResult) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from typing import Any
 
 from flask import Response, g, jsonify
-from marshmallow import RAISE, Schema, fields
+from marshmallow import Schema, fields
 
 from api.auth import requires
 from api.json_blueprint import JsonBlueprint
@@ -50,7 +50,7 @@ class WhyAnswer(Schema):
     detail = fields.Dict()
 
 
-@blueprint.route("/<trace_id>", methods=["GET"])
+@blueprint.get("/<trace_id>")
 @requires(Role.READER)
 @blueprint.response(200, TraceAnswer)
 def trace(trace_id: str) -> Response:
@@ -72,9 +72,9 @@ def trace(trace_id: str) -> Response:
     )
 
 
-@blueprint.route("/<trace_id>/why/<uid>", methods=["GET"])
+@blueprint.get("/<trace_id>/why/<uid>")
 @requires(Role.READER)
-@blueprint.arguments(SpaceQuery, location="query", unknown=RAISE)
+@blueprint.query(SpaceQuery)
 @blueprint.response(200, WhyAnswer)
 def why(query: dict[str, Any], trace_id: str, uid: str) -> Response:
     """Why a memory that the key may read came back from a recall, or why it did not."""

@@ -15,7 +15,7 @@ from graphmem.recall.request import RecallRequest
 blueprint = JsonBlueprint("recall", __name__, url_prefix="/v1", description="Finding it again")
 
 
-@blueprint.route("/recall", methods=["POST"])
+@blueprint.post("/recall")
 @requires(Role.READER)
 @blueprint.arguments(RecallBody)
 @blueprint.response(200, RecallAnswer)

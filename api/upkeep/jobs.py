@@ -3,7 +3,7 @@
 from typing import Any
 
 from flask import Response, g, jsonify
-from marshmallow import RAISE, Schema, fields
+from marshmallow import Schema, fields
 
 from api.auth import requires
 from api.fields import RequestSchema
@@ -92,7 +92,7 @@ class JobAnswer(Schema):
 JobList = page_of(JobAnswer, "JobList", "All jobs, by name.")
 
 
-@blueprint.route("", methods=["GET"])
+@blueprint.get("")
 @requires(Role.CURATOR)
 @blueprint.response(200, JobList)
 def listing() -> Response:
@@ -104,7 +104,7 @@ def listing() -> Response:
     return page_answer(Page(items=states, total=len(states)), _job_view)
 
 
-@blueprint.route("/<name>/runs", methods=["POST"])
+@blueprint.post("/<name>/runs")
 @requires(Role.CURATOR)
 @blueprint.arguments(RunRequest)
 @blueprint.response(200, RunEnvelope)
@@ -127,9 +127,9 @@ def run(values: dict[str, Any], name: str) -> Response:
     return jsonify(run=run_view(record))
 
 
-@blueprint.route("/<name>/runs", methods=["GET"])
+@blueprint.get("/<name>/runs")
 @requires(Role.CURATOR)
-@blueprint.arguments(PageQuery, location="query", unknown=RAISE)
+@blueprint.query(PageQuery)
 @blueprint.response(200, RunList)
 def runs(query: dict[str, Any], name: str) -> Response:
     """The newest runs of a job; keys that are no operator's see those in their spaces."""

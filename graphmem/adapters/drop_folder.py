@@ -7,6 +7,8 @@ import shutil
 import signal
 import stat
 import time
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
@@ -15,6 +17,8 @@ try:
     import fcntl
 except ImportError:  # pragma: no cover - not on Windows
     fcntl = None  # type: ignore[assignment]
+
+Signature = tuple[int, int, int]  # inode, size and time of change of a file
 
 _SETTLED_SECONDS: Final = 2.0  # where the system cannot say whether a file is being written
 _FORGOTTEN_SECONDS: Final = (
@@ -84,7 +88,7 @@ def is_being_written(path: Path) -> bool:
         os.close(handle)  # ends the lease
 
 
-def signature(path: Path) -> tuple[int, int, int]:
+def signature(path: Path) -> Signature:
     """What tells a file from another one, or from what it was: its inode, size and time of change."""
     found = path.lstat()
     return found.st_ino, found.st_size, found.st_mtime_ns
@@ -105,16 +109,20 @@ def read_plain(path: Path) -> bytes:
         raise NotPlainError(message) from error
 
 
-def free_place(folder: Path, name: str, *, with_ending: str) -> Path:
-    """Where a file of that name can lie, and beside it one with another ending.
+def numbered(path: Path) -> Iterator[Path]:
+    """A path, then the same with ``.1``, ``.2`` and so on behind its name (002, Ingestion)."""
+    yield path
+    for number in count(1):
+        yield path.with_name(f"{path.name}.{number}")
 
-    Where the name is taken it gets ``.1``, ``.2`` and so on (002, Ingestion).
-    """
-    place, number = folder / name, 0
-    while os.path.lexists(place) or os.path.lexists(f"{place}{with_ending}"):
-        number += 1
-        place = folder / f"{name}.{number}"
-    return place
+
+def free_path(path: Path, *, with_ending: str) -> Path:
+    """The first numbered path where nothing lies, nor beside it under another ending."""
+    return next(
+        each
+        for each in numbered(path)
+        if not os.path.lexists(each) and not os.path.lexists(f"{each}{with_ending}")
+    )
 
 
 def move(source: Path, target: Path) -> None:

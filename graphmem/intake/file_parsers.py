@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from itertools import islice
 from pathlib import PurePath
 from typing import Any
 
@@ -15,6 +14,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields, validate
 
 from graphmem.gateway.edges import EdgeRequest
 from graphmem.intake.manifests import RejectedError, RejectionCode
+from graphmem.messages import flat_messages
 from graphmem.model.edge import EdgeType, edge_type
 from graphmem.model.memory import MemoryType, Status
 from graphmem.model.source import CapturedBy, Source, SourceType
@@ -313,15 +313,10 @@ def _memory(file: SourceFile, space: Space, number: int, loaded: Mapping[str, An
 
 def _sentence(messages: Mapping[Any, Any]) -> str:
     """What is wrong where, the first twenty of it."""
-    problems = list(islice(_flat(messages, ""), _PROBLEMS_SHOWN + 1))
+    problems = [
+        f"{path}: {text}"
+        for path, texts in flat_messages(messages, "file").items()
+        for text in texts
+    ]
     shown = "; ".join(problems[:_PROBLEMS_SHOWN])
     return shown + ("; and more." if len(problems) > _PROBLEMS_SHOWN else "")
-
-
-def _flat(messages: Mapping[Any, Any], prefix: str) -> Iterable[str]:
-    for name, inner in messages.items():
-        path = f"{prefix}.{name}".strip(".").removesuffix("._schema") or "file"
-        if isinstance(inner, Mapping):
-            yield from _flat(inner, path)
-        else:
-            yield from (f"{path.removesuffix('_schema') or 'file'}: {text}" for text in inner)

@@ -4,7 +4,6 @@ import logging
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from functools import partial
 
 from graphmem.errors import GraphmemError, InvalidInput, PolicyRefused, StoreUnavailable
 from graphmem.gateway.edges import EdgeRequest
@@ -23,109 +22,116 @@ log = logging.getLogger(__name__)
 
 _SLICE = 16  # files that share a transaction, while the next ones are embedded
 _EMBEDDED_AT_ONCE = 64  # memories of one file; a larger one gets its vectors from the job
-_WHOLE_CHARS, _PART_CHARS = (
-    4_000_000,
-    1_000_000,
-)  # of one file that is written whole, of a part of a larger one
+_WHOLE_CHARS = 4_000_000  # of one file that is written whole
+_PART_CHARS = 1_000_000  # of a part of a larger one
 
 
 class FileWriter:
     """Writes what files hold, and notes on each what became of it."""
 
-    def __init__(self, writing: Writing, memories: Memories) -> None:
+    def __init__(
+        self, writing: Writing, memories: Memories, *, space: Space, caller: Caller
+    ) -> None:
         self._writing = writing
         self._memories = memories
+        self._space = space
+        self._caller = caller
 
-    def write(self, space: Space, taken: Sequence[TakenFile], caller: Caller) -> None:
-        """Write what the files hold: those of one memory together, every other one whole or not at all."""
+    def write(self, taken: Sequence[TakenFile]) -> None:
+        """Write what the files hold.
+
+        Files of one memory are written together, every other file whole or not at all.
+        """
         for each in taken:
             if not each.is_known and not each.problem:
-                try:
-                    each.extracted = extract(each.file, space)
-                except RejectedError as problem:
-                    each.problem = problem
-                except Exception as error:  # noqa: BLE001 - it is this file's
-                    each.problem = _unexpected(error)
+                self._extract(each)
         single = [each for each in taken if each.extracted and _is_single(each.extracted)]
         slices = [single[at : at + _SLICE] for at in range(0, len(single), _SLICE)]
         with ThreadPoolExecutor(2) as pool:
-            list(pool.map(partial(self._write_singles, space=space, caller=caller), slices))
+            list(pool.map(self._write_singles, slices))
         for each in taken:
             if each.extracted and not _is_single(each.extracted):
-                self._write_whole(each, space, caller)
+                self._write_alone(each, each.extracted)
 
-    def _write_singles(self, taken: Sequence[TakenFile], *, space: Space, caller: Caller) -> None:
+    def _extract(self, taken: TakenFile) -> None:
+        try:
+            taken.extracted = extract(taken.file, self._space)
+        except RejectedError as problem:
+            taken.problem = problem
+        except Exception as error:  # noqa: BLE001 - it is this file's
+            taken.problem = _unexpected(error)
+
+    def _write_singles(self, taken: Sequence[TakenFile]) -> None:
         requests = [each.extracted.memories[0] for each in taken if each.extracted]
         try:
-            report = self._writing.write(requests, caller=caller)
+            report = self._writing.write(requests, caller=self._caller)
         except StoreUnavailable:
             raise
         except Exception:  # noqa: BLE001 - of one of them, which then fails alone
             for each in taken:
-                self._write_whole(each, space, caller)
+                if each.extracted:
+                    self._write_alone(each, each.extracted)
             return
         for each, result in zip(taken, report.results, strict=True):
             each.memories = 1
             each.problem = _refused(result.error) if result.error else None
 
-    def _write_whole(self, taken: TakenFile, space: Space, caller: Caller) -> None:
-        assert taken.extracted is not None  # noqa: S101 - only such files come here
-        memories, edges = taken.extracted.memories, taken.extracted.edges
+    def _write_alone(self, taken: TakenFile, extracted: Extracted) -> None:
         try:
-            if sum(len(memory.content) for memory in memories) > _WHOLE_CHARS:
-                self._write_in_parts(taken, memories, edges, space, caller)
-                return
-            report = self._writing.write(
-                memories,
-                edges=edges,
-                caller=caller,
-                atomic=True,
-                with_vectors=len(memories) <= _EMBEDDED_AT_ONCE,
-            )
+            taken.problem = self._problem_of_writing(extracted)
         except StoreUnavailable:
             raise
         except GraphmemError as error:
             taken.problem = _refused(error)
-            return
         except Exception as error:  # noqa: BLE001 - it is this file's
             taken.problem = _unexpected(error)
-            return
-        taken.memories, taken.edges = len(memories), len(edges)
-        if refusal := report.first_error:
-            taken.problem = _refused(refusal)
+        if not taken.problem:
+            taken.memories, taken.edges = len(extracted.memories), len(extracted.edges)
 
-    def _write_in_parts(
-        self,
-        taken: TakenFile,
-        memories: Sequence[WriteRequest],
-        edges: Sequence[EdgeRequest],
-        space: Space,
-        caller: Caller,
-    ) -> None:
-        """Write a file that is too large for one transaction: checked whole first, then part by part.
+    def _problem_of_writing(self, extracted: Extracted) -> RejectedError | None:
+        """Write a file whole, and say why it could not be."""
+        memories = extracted.memories
+        if sum(len(memory.content) for memory in memories) > _WHOLE_CHARS:
+            return self._problem_of_parts(extracted)
+        report = self._writing.write(
+            memories,
+            edges=extracted.edges,
+            caller=self._caller,
+            atomic=True,
+            with_vectors=len(memories) <= _EMBEDDED_AT_ONCE,
+        )
+        return _refused(report.first_error) if report.first_error else None
+
+    def _problem_of_parts(self, extracted: Extracted) -> RejectedError | None:
+        """Write a file that is too large for one transaction: checked first, then part by part.
 
         Its first memory comes last, with the edges: by its source the file is known, so only a
         whole one is. What a restart interrupts goes on where it was, because each memory has a
         source key of its own.
         """
-        edges = (*edges, *_edges_to_whole(memories, space))
-        refused = self._writing.refusals(memories, edges, caller=caller)
+        memories = extracted.memories
+        edges = (*extracted.edges, *_edges_to_whole(memories, self._space))
+        refused = self._writing.refusals(memories, edges, caller=self._caller)
         if error := next(iter(refused), None) or self._missing_end(memories, edges):
-            taken.problem = _refused(error)
-            return
+            return _refused(error)
         written = 0
-        plain = [replace(memory, part_of=(), dedupe=Dedupe.NONE) for memory in memories]
-        last: tuple[Sequence[WriteRequest], Sequence[EdgeRequest]] = (plain[:1], edges)
-        for part, own_edges in (*((part, ()) for part in _parts(plain[1:])), last):
+        first, *others = (replace(memory, part_of=(), dedupe=Dedupe.NONE) for memory in memories)
+        last = [first]
+        for part in (*_parts(others), last):
             report = self._writing.write(
-                part, edges=own_edges, caller=caller, atomic=True, with_vectors=False
+                part,
+                edges=edges if part is last else (),
+                caller=self._caller,
+                atomic=True,
+                with_vectors=False,
             )
             if error := report.first_error:
-                message = f"{_refused(error)} ({written:,} of {len(memories):,} memories were stored before)"
-                taken.problem = RejectedError(RejectionCode.REPOSITORY_ERROR, message)
-                return
+                stored = f"{written:,} of {len(memories):,} memories were stored before"
+                return RejectedError(
+                    RejectionCode.REPOSITORY_ERROR, f"{_refused(error)} ({stored})"
+                )
             written += len(part)
-        taken.memories, taken.edges = written, len(taken.extracted.edges) if taken.extracted else 0
+        return None
 
     def _missing_end(
         self, memories: Sequence[WriteRequest], edges: Sequence[EdgeRequest]

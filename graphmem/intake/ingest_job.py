@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from graphmem.adapters.drop_folder import dropped
 from graphmem.adapters.workspaces import Workspaces
 from graphmem.errors import Conflict, Forbidden, GraphmemError, StoreDamaged, StoreUnavailable
-from graphmem.intake.ingest import WORKER_LOCK_SECONDS, Ingest, Scan
+from graphmem.intake.ingest import WORKER_LOCK_SECONDS, Ingest
+from graphmem.intake.ingest_pass import Scan
 from graphmem.model.caller import Caller, Role
 from graphmem.model.job import Run
 from graphmem.model.space import Space, space_from_key

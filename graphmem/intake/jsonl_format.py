@@ -1,4 +1,4 @@
-"""Transfer: the memories and edges of a space as JSON lines, and back. Pure.
+"""JSONL format: the memories and edges of a space as JSON lines, and back. Pure.
 
 One line holds ``{"memory": {…}}`` or ``{"edge": {…}}``, memories first. What a line says of a
 memory is what ``GET /v1/memories/{uid}`` says, without what the service counts and makes itself.
@@ -12,6 +12,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields
 
 from graphmem.errors import InvalidInput
 from graphmem.gateway.edges import EdgeRequest
+from graphmem.messages import flat_messages
 from graphmem.model.edge import Edge, EdgeType
 from graphmem.model.entity import EntityRef
 from graphmem.model.memory import Authority, Memory, MemoryType, Status
@@ -20,31 +21,32 @@ from graphmem.model.space import Space
 from graphmem.model.writing import Dedupe, WriteRequest
 from graphmem.text.times import iso
 
-_TEXTS = ("uid", "content", "summary", "actor", "context", "logical_key")
+_PLAIN = (
+    *("uid", "content", "summary", "actor", "context", "importance", "confidence"),
+    *("logical_key", "pinned", "native", "kept_by"),
+)
+_WORDS = ("type", "authority", "status")
 _TIMES = ("occurred_at", "valid_from", "valid_until", "expires_at", "created_at", "updated_at")
 
 
-def exported_memory(memory: Memory) -> dict[str, Any]:
-    """A memory as its line says it; a context that the service built is left to be built anew."""
+def memory_values(memory: Memory) -> dict[str, Any]:
+    """What lines and answers say of a memory alike."""
     source = memory.source
-    values: dict[str, Any] = {name: getattr(memory, name) for name in _TEXTS}
+    values: dict[str, Any] = {name: getattr(memory, name) for name in _PLAIN}
+    values |= {name: getattr(memory, name).value for name in _WORDS}
     values |= {name: iso(getattr(memory, name)) for name in _TIMES}
     return values | {
-        "context": None if memory.context_built else memory.context,
-        "type": memory.type.value,
-        "importance": memory.importance,
-        "confidence": memory.confidence,
-        "status": memory.status.value,
-        "claims_content": memory.claims_content,
-        "native": memory.native,
-        "kept_by": memory.kept_by,
-        "authority": memory.authority.value,
-        "pinned": memory.pinned,
         "tags": list(memory.tags),
         "metadata": dict(memory.metadata),
         "entities": [{"key": ref.key, "label": ref.label} for ref in memory.entities],
         "source": {name: getattr(source, name) for name in source.__slots__},
     }
+
+
+def exported_memory(memory: Memory) -> dict[str, Any]:
+    """A memory as its line says it; a context that the service built is left to be built anew."""
+    context = None if memory.context_built else memory.context
+    return memory_values(memory) | {"context": context, "claims_content": memory.claims_content}
 
 
 def exported_edge(edge: Edge) -> dict[str, Any]:
@@ -142,7 +144,7 @@ def _checked(schema: Schema, kind: str, value: Any) -> dict[str, Any]:  # noqa: 
     try:
         loaded: dict[str, Any] = schema.load(value)
     except ValidationError as error:
-        raise InvalidInput(_flat(error.messages_dict, kind)) from error
+        raise InvalidInput(flat_messages({kind: error.messages_dict})) from error
     return loaded
 
 
@@ -157,15 +159,3 @@ def _request(loaded: Mapping[str, Any], space: Space) -> WriteRequest:
         values["tags"] = tuple(values["tags"])
     values |= {"space": space.name, "dedupe": Dedupe.NONE}
     return WriteRequest(**values, given=frozenset(values) - {"created_at", "updated_at"})
-
-
-def _flat(messages: Mapping[Any, Any], prefix: str = "") -> dict[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for name, inner in messages.items():
-        path = f"{prefix}.{name}".strip(".")
-        found |= (
-            _flat(inner, path)
-            if isinstance(inner, Mapping)
-            else {path: [str(text) for text in inner]}
-        )
-    return found

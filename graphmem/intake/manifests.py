@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 
 PROCESSED_ENDING, REJECTION_ENDING = ".processed.json", ".rejection.json"
 MANIFEST_ENDINGS = (PROCESSED_ENDING, REJECTION_ENDING)
@@ -40,6 +41,11 @@ class Manifest:
     def status(self) -> str:
         """``processed``, ``duplicate`` or ``rejected``."""
         return str(self.values["status"])
+
+
+def beside(path: Path, ending: str) -> Path:
+    """Where the manifest of a file lies."""
+    return path.with_name(f"{path.name}{ending}")
 
 
 def accepted(

@@ -8,7 +8,6 @@ from pathlib import Path
 from graphmem.adapters.workspaces import Workspaces
 from graphmem.intake.context import ContextMaker
 from graphmem.intake.export_import import EdgeTransfer, MemoryTransfer
-from graphmem.intake.file_writer import FileWriter
 from graphmem.intake.ingest import Ingest
 from graphmem.intake.ingest_job import IngestWorker
 from graphmem.model.job import Every, Job, Run
@@ -47,7 +46,7 @@ def build(core: Core) -> Room:
 
 def _intake(core: Core, bulletins: Bulletins) -> Intake:
     ingest = Ingest(
-        FileWriter(core.writing, core.memories),
+        core.writing,
         core.memories,
         workspaces=core.workspaces,
         policies=core.policies,

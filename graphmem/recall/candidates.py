@@ -68,6 +68,14 @@ class Scored:
     factors: Mapping[str, float]
 
 
+def reciprocal_ranks(candidate: Candidate, k: int) -> dict[str, float]:
+    """``1 / (k + rank)`` in each arm: 0 where vectors or words did not find it, graph only if so."""
+    arms = {"vector": candidate.vector, "text": candidate.text}
+    if candidate.graph:
+        arms["graph"] = candidate.graph
+    return {name: 1 / (k + arm.rank) if arm else 0.0 for name, arm in arms.items()}
+
+
 def in_total_order(scored: list[Scored]) -> list[Scored]:
     """Best first: by score rounded to six places, then uid, so that the order never flickers."""
     return sorted(

@@ -12,7 +12,7 @@ from typing import Any
 from graphmem.model.memory import Memory, Status
 from graphmem.model.trace import TraceRecord
 from graphmem.recall.candidates import Scored
-from graphmem.recall.request import RankerName, RecallRequest
+from graphmem.recall.question import Question
 
 
 class Reason(StrEnum):
@@ -36,6 +36,10 @@ class Reason(StrEnum):
     OTHER_SPACE = "other_space"
 
 
+_KEPT_AS_THEY_ARE = ("limit", "min_score", "conversation_id", "graph")
+_KEPT_LISTS = ("types", "tags", "entities", "captured_by", "statuses")
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Why:
     """The answer: a code, and the figures behind it."""
@@ -49,25 +53,17 @@ class Why:
         return self.reason is Reason.RETURNED
 
 
-def kept_request(
-    request: RecallRequest, ranker: RankerName, *, returned: int, plan: str | None
-) -> dict[str, object]:
-    """What a trace keeps of a request, so that an absence can be explained later."""
-    return {
-        "limit": request.limit,
-        "min_score": request.min_score,
-        "ranker": ranker.value,
-        "types": [each.value for each in request.types],
-        "tags": list(request.tags),
-        "entities": list(request.entities),
-        "captured_by": [each.value for each in request.captured_by],
-        "conversation_id": request.conversation_id,
-        "statuses": [each.value for each in request.statuses],
-        "as_of": request.as_of.isoformat() if request.as_of else None,
-        "known_at": request.known_at.isoformat() if request.known_at else None,
+def kept_request(question: Question, *, returned: int) -> dict[str, object]:
+    """What a trace keeps of a question, so that an absence can be explained later."""
+    request = question.request
+    kept = {name: getattr(request, name) for name in _KEPT_AS_THEY_ARE}
+    kept |= {name: list(getattr(request, name)) for name in _KEPT_LISTS}
+    return kept | {
+        "ranker": question.ranker.value,
+        "as_of": _iso(request.as_of),
+        "known_at": _iso(request.known_at),
         "any_time": request.include_superseded and request.as_of is None,
-        "graph": request.graph,
-        "plan": plan,
+        "plan": question.plan,
         "returned": returned,
     }
 
@@ -99,25 +95,22 @@ def why(trace: TraceRecord, memory: Memory, before: Memory | None) -> Why:
     for rank, (space, uid, score) in enumerate(events, start=1):
         if (space, uid) == (number, memory.uid):
             return _of_candidate(request, rank, score)
-    if (
-        memory.status is Status.RETRACTED
-        and memory.status_at
-        and memory.status_at <= trace.created_at
-    ):
+    if _was_retracted(memory, trace.created_at):
         return Why(reason=Reason.RETRACTED, detail={"status_reason": memory.status_reason})
     return _of_absent(request, trace.created_at, before)
 
 
+def _was_retracted(memory: Memory, moment: datetime) -> bool:
+    since = memory.status_at if memory.status is Status.RETRACTED else None
+    return since is not None and since <= moment
+
+
 def _of_candidate(request: Mapping[str, Any], rank: int, score: float) -> Why:
-    detail = {
-        "rank": rank,
-        "score": score,
-        "limit": request["limit"],
-        "min_score": request["min_score"],
-    }
+    least = request["min_score"]
+    detail = {"rank": rank, "score": score, "limit": request["limit"], "min_score": least}
     if rank <= request["returned"]:
         return Why(reason=Reason.RETURNED, detail=detail)
-    is_below = request["min_score"] > 0 and score < request["min_score"]
+    is_below = least > 0 and score < least
     return Why(reason=Reason.BELOW_MIN_SCORE if is_below else Reason.CUT_BY_LIMIT, detail=detail)
 
 
@@ -133,35 +126,27 @@ def _of_absent(request: Mapping[str, Any], asked_at: datetime, memory: Memory | 
     if memory.has_expired(asked_at):
         return Why(reason=Reason.EXPIRED, detail={"expires_at": _iso(memory.expires_at)})
     moment = datetime.fromisoformat(request["as_of"]) if request["as_of"] else asked_at
-    begins_later = memory.valid_from is not None and memory.valid_from > moment
-    has_ended = memory.valid_until is not None and memory.valid_until <= moment
-    if not request["any_time"] and (begins_later or has_ended):
-        detail = {"valid_from": _iso(memory.valid_from), "valid_until": _iso(memory.valid_until)}
-        return Why(reason=Reason.FILTERED_BY_TIME, detail=detail | {"as_of": moment.isoformat()})
-    return _of_filtered(request, memory)
+    if request["any_time"] or _is_valid(memory, moment):
+        return _of_filtered(request, memory)
+    times = {name: _iso(getattr(memory, name)) for name in ("valid_from", "valid_until")}
+    return Why(reason=Reason.FILTERED_BY_TIME, detail=times | {"as_of": moment.isoformat()})
+
+
+def _is_valid(memory: Memory, moment: datetime) -> bool:
+    has_begun = memory.valid_from is None or memory.valid_from <= moment
+    return has_begun and (memory.valid_until is None or memory.valid_until > moment)
 
 
 def _of_filtered(request: Mapping[str, Any], memory: Memory) -> Why:
     entities = [ref.key for ref in memory.entities]
-    source = memory.source
+    types, captors, asked = (request[name] for name in ("types", "captured_by", "conversation_id"))
+    said_in, captor = memory.source.conversation_id, memory.source.captured_by.value
     checks = (
-        (
-            Reason.FILTERED_BY_TYPE,
-            request["types"] and memory.type.value not in request["types"],
-            memory.type.value,
-        ),
+        (Reason.FILTERED_BY_TYPE, types and memory.type.value not in types, memory.type.value),
         (Reason.FILTERED_BY_TAG, not set(request["tags"]) <= set(memory.tags), list(memory.tags)),
         (Reason.FILTERED_BY_ENTITY, not set(request["entities"]) <= set(entities), entities),
-        (
-            Reason.FILTERED_BY_CONVERSATION,
-            request["conversation_id"] not in {None, source.conversation_id},
-            source.conversation_id,
-        ),
-        (
-            Reason.FILTERED_BY_CAPTURED_BY,
-            request["captured_by"] and source.captured_by.value not in request["captured_by"],
-            source.captured_by.value,
-        ),
+        (Reason.FILTERED_BY_CONVERSATION, asked not in {None, said_in}, said_in),
+        (Reason.FILTERED_BY_CAPTURED_BY, captors and captor not in captors, captor),
     )
     for reason, is_filtered, has in checks:
         if is_filtered:

@@ -2,41 +2,33 @@
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime
 
-from graphmem.model.policy import RecallPolicy
 from graphmem.recall.candidates import Arm, Candidate, Scored
+from graphmem.recall.question import Question
 from graphmem.recall.rankers.blend import blend
 from graphmem.recall.rankers.fused import fused
 from graphmem.recall.rankers.lifecycle import lifecycle
 from graphmem.recall.rankers.rrf import rrf
-from graphmem.recall.request import RankerName, RecallRequest
+from graphmem.recall.request import RankerName
 from graphmem.store.candidates import Found, Harvest, Search
 
 
-def ranked(
-    harvest: Harvest,
-    ranker: RankerName,
-    policy: RecallPolicy,
-    *,
-    now: datetime,
-    search: Search,
-    request: RecallRequest,
-) -> list[Scored]:
-    """The candidates in the order of a ranker, best first."""
+def ranked(harvest: Harvest, search: Search, question: Question) -> list[Scored]:
+    """The candidates in the order of the question's ranker, best first."""
+    request, ranker, policy = question.request, question.ranker, question.policy
     candidates = [_candidate(row, harvest) for row in harvest.found]
     if ranker is RankerName.FUSED:
         return fused(candidates, policy.fused, with_graph=request.graph)
     numbers = policy.blend if ranker is RankerName.BLEND else policy.rrf
-    places = request.candidates_vector or max(numbers.vector_candidates, request.limit)
-    candidates = list(_within(candidates, places, search.text_limit))
+    vector_ranks = request.candidates_vector or max(numbers.vector_candidates, request.limit)
+    candidates = list(_within(candidates, vector_ranks, search.text_limit))
     match ranker:
         case RankerName.BLEND:
-            return blend(candidates, policy.blend, now=now)
+            return blend(candidates, policy.blend, now=question.now)
         case RankerName.LIFECYCLE:
-            return lifecycle(candidates, policy.lifecycle, now=now, query=request.query)
+            return lifecycle(candidates, policy.lifecycle, now=question.now, query=request.query)
         case _:
-            return rrf(candidates, policy.rrf, now=now)
+            return rrf(candidates, policy.rrf, now=question.now)
 
 
 def _candidate(row: Found, harvest: Harvest) -> Candidate:
@@ -62,16 +54,15 @@ def _arm(rank: int | None, score: float | None) -> Arm | None:
 
 
 def _within(
-    candidates: Iterable[Candidate], vector_places: int, text_places: int
+    candidates: Iterable[Candidate], vector_ranks: int, text_ranks: int
 ) -> Iterable[Candidate]:
-    """Candidates without the arms in which they came behind the last place that counts, if any arm is left."""
+    """Candidates without the arms that rank them too low; those without any arm are left out."""
     for candidate in candidates:
-        kept = replace(
-            candidate,
-            vector=candidate.vector
-            if candidate.vector and candidate.vector.rank <= vector_places
-            else None,
-            text=candidate.text if candidate.text and candidate.text.rank <= text_places else None,
-        )
-        if kept.vector or kept.text or kept.graph:
-            yield kept
+        vector = _at_most(candidate.vector, vector_ranks)
+        text = _at_most(candidate.text, text_ranks)
+        if vector or text or candidate.graph:
+            yield replace(candidate, vector=vector, text=text)
+
+
+def _at_most(arm: Arm | None, rank: int) -> Arm | None:
+    return arm if arm and arm.rank <= rank else None

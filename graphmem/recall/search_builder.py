@@ -1,43 +1,34 @@
-"""Asking: what the graph is asked for a request, by the ranker's numbers."""
+"""Search builder: what the graph is asked for a question, by the ranker's numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
+from enum import StrEnum
 
 from graphmem.model.memory import MemoryType, Status
-from graphmem.model.policy import RecallPolicy
 from graphmem.model.source import CapturedBy
-from graphmem.model.space import Space
 from graphmem.model.tokens import ends_after_ms, epoch_ms
 from graphmem.ports import Vector
 from graphmem.recall.lucene_query import Facets, Moments, lucene_query
+from graphmem.recall.question import Question
 from graphmem.recall.request import RankerName, RecallRequest
 from graphmem.store.candidates import Search
 
-_SPARE_PAYLOAD = (
-    10  # how far down light factors may lift a candidate from, without another round trip
-)
+# how far down light factors may lift a candidate from, without another round trip
+_SPARE_PAYLOAD = 10
 _CHUNKS_PER_MEMORY = 5  # how many chunks are asked for to fill a large limit
 _EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
 _LATEST = datetime(9999, 12, 30, tzinfo=UTC)
 
 
-def search_of(
-    request: RecallRequest,
-    spaces: Sequence[Space],
-    vector: Vector | None,
-    ranker: RankerName,
-    policy: RecallPolicy,
-    *,
-    now: datetime,
-    terms_max: int,
-) -> Search:
+def search_of(question: Question, vector: Vector | None, *, terms_max: int) -> Search:
     """What both arms are asked; the entities of the request are resolved keys."""
-    is_fused = ranker is RankerName.FUSED
-    fused, numbers = policy.fused, policy.fused if is_fused else policy.rrf
-    keys = [space.key for space in spaces]
-    chunks = max(fused.vector_candidates, request.limit * _CHUNKS_PER_MEMORY)
+    request, policy = question.request, question.policy
+    keys = [space.key for space in question.spaces]
+    begins_by, ends_after = _interval(request, question.now)
+    chunks = max(policy.fused.vector_candidates, request.limit * _CHUNKS_PER_MEMORY)
+    is_fused = question.ranker is RankerName.FUSED
+    numbers = policy.fused if is_fused else policy.rrf
     texts = request.candidates_text or max(numbers.text_candidates, request.limit)
-    begins_by, ends_after = _interval(request, now)
     return Search(
         vector=vector,
         text=lucene_query(
@@ -45,40 +36,54 @@ def search_of(
             spaces=keys,
             statuses=_indexed_statuses(request),
             facets=_facets(request),
-            moments=_moments(request, now, begins_by, ends_after),
+            moments=_moments(request, question.now, begins_by, ends_after),
             terms_max=terms_max,
         ),
         spaces=keys,
-        statuses=[status.value for status in request.statuses],
-        now_ms=epoch_ms(now),
+        statuses=_values(request.statuses),
+        now_ms=epoch_ms(question.now),
         vector_limit=min(request.candidates_vector or chunks, policy.candidates_max),
         text_limit=min(texts, policy.candidates_max),
         k=numbers.k,
-        vector_weight=fused.vector_weight if is_fused else 1.0,
-        text_weight=fused.text_weight if is_fused else 1.0,
-        payload=request.limit + _SPARE_PAYLOAD
-        if is_fused and not request.known_at
-        else 2 * policy.candidates_max,
-        types=[memory_type.value for memory_type in request.types or MemoryType],
-        captured_by=[who.value for who in request.captured_by or CapturedBy],
+        vector_weight=policy.fused.vector_weight if is_fused else 1.0,
+        text_weight=policy.fused.text_weight if is_fused else 1.0,
+        payload=_payload(question),
+        types=_values(request.types or MemoryType),
+        captured_by=_values(request.captured_by or CapturedBy),
         conversation_id=request.conversation_id,
         tags=list(request.tags),
         entities=list(request.entities),
         begins_by=begins_by,
         ends_after=ends_after,
         known_at=request.known_at,
-        card_statuses=[Status.ACTIVE.value, *([Status.SUPERSEDED.value] if request.as_of else [])],
+        card_statuses=_values(current_or_as_of(request.as_of)),
         seeds=policy.graph.seeds if request.graph else 0,
         hub=policy.graph.hub,
         graph_limit=policy.graph.candidates,
     )
 
 
-def _interval(request: RecallRequest, now: datetime) -> tuple[datetime, datetime]:
-    """By when a memory must have begun to be true, and when it must still have been.
+def current_or_as_of(as_of: datetime | None) -> tuple[Status, ...]:
+    """The statuses of facts: what was true at a past time may be superseded since."""
+    return (Status.ACTIVE, Status.SUPERSEDED) if as_of else (Status.ACTIVE,)
 
-    Now, or as of the moment that was asked for. Who wants superseded memories too wants them from
-    any time.
+
+def _payload(question: Question) -> int:
+    """How many candidates come with their contents; other rankers than fused need all of them."""
+    if question.ranker is RankerName.FUSED and not question.request.known_at:
+        return question.request.limit + _SPARE_PAYLOAD
+    return 2 * question.policy.candidates_max
+
+
+def _values(members: Iterable[StrEnum]) -> list[str]:
+    return [member.value for member in members]
+
+
+def _interval(request: RecallRequest, now: datetime) -> tuple[datetime, datetime]:
+    """The validity window: latest start and earliest end.
+
+    Both are now, or the moment that was asked for. A request for superseded memories too has a
+    window without ends.
     """
     if request.as_of is None and request.include_superseded:
         return _LATEST, _EARLIEST
@@ -89,10 +94,7 @@ def _interval(request: RecallRequest, now: datetime) -> tuple[datetime, datetime
 def _moments(
     request: RecallRequest, now: datetime, begins_by: datetime, ends_after: datetime
 ) -> Moments:
-    """The same for the words.
-
-    Those of a past version are compared in the graph, not in the index.
-    """
+    """The validity window of the text index, which does not know past versions."""
     if request.known_at:
         return Moments(now=epoch_ms(now))
     return Moments(
@@ -109,9 +111,9 @@ def _indexed_statuses(request: RecallRequest) -> Sequence[Status]:
 def _facets(request: RecallRequest) -> Facets:
     groups: list[tuple[str, Sequence[str]]] = []
     if request.types:
-        groups.append(("type", [memory_type.value for memory_type in request.types]))
+        groups.append(("type", _values(request.types)))
     if request.captured_by:
-        groups.append(("captured_by", [who.value for who in request.captured_by]))
+        groups.append(("captured_by", _values(request.captured_by)))
     if request.conversation_id:
         groups.append(("conversation_id", [request.conversation_id]))
     groups.extend(("tag", [tag]) for tag in request.tags)

@@ -21,12 +21,7 @@ def readable_spaces(
         Forbidden: the key may not read one.
         ScopeDenied: an orchestrator space beside any other (002).
     """
-    named = []
-    for index, name in enumerate(names):
-        try:
-            named.append(parse_space(name, tenant=caller.tenant))
-        except ValueError as error:
-            raise InvalidInput({f"{field}.{index}": [str(error)]}) from error
+    named = [_space(name, caller, f"{field}.{index}") for index, name in enumerate(names)]
     for space in named:
         if not caller.may(Role.READER, space):
             log.warning(
@@ -34,37 +29,43 @@ def readable_spaces(
             )
             _note_denied(space, named, caller, events)
             raise Forbidden
-    if len(set(named)) > 1 and any(space.kind is SpaceKind.ORCHESTRATOR for space in named):
-        orchestrator = next(space for space in named if space.kind is SpaceKind.ORCHESTRATOR)
-        _note_denied(
-            next(space for space in named if space != orchestrator), [orchestrator], caller, events
-        )
+    _check_alone(named, caller, events)
+    wider = (each for space in named for each in space.readable_with_it())
+    return tuple(dict.fromkeys(each for each in wider if caller.may(Role.READER, each)))
+
+
+def _space(name: str, caller: Caller, path: str) -> Space:
+    try:
+        return parse_space(name, tenant=caller.tenant)
+    except ValueError as error:
+        raise InvalidInput({path: [str(error)]}) from error
+
+
+def _check_alone(named: Sequence[Space], caller: Caller, events: Events | None) -> None:
+    """Refuse an orchestrator space beside any other."""
+    orchestrators = [space for space in named if space.kind is SpaceKind.ORCHESTRATOR]
+    if orchestrators and len(set(named)) > 1:
+        other = next(space for space in named if space != orchestrators[0])
+        _note_denied(other, orchestrators[:1], caller, events)
         raise ScopeDenied
-    widened = [
-        wider
-        for space in named
-        for wider in space.readable_with_it()
-        if caller.may(Role.READER, wider)
-    ]
-    return tuple(dict.fromkeys(widened))
 
 
 def _note_denied(
     requested: Space, named: Iterable[Space], caller: Caller, events: Events | None
 ) -> None:
-    """Leave an event where a recall would cross the wall of an orchestrator, for the one that is available."""
+    """Leave an event where a recall would cross the wall of an orchestrator, in an available one."""
     around = [space for space in (requested, *named) if space.kind is SpaceKind.ORCHESTRATOR]
-    available = next(
-        (space for space in around if space != requested and caller.may_see(space)), None
+    if not events or not around:
+        return
+    visible = (space for space in around if space != requested and caller.may_see(space))
+    available = next(visible, None)
+    events.emit(
+        "memory.recall.scope_denied",
+        available or requested,
+        requested_orchestrator_id=requested.owner,
+        available_orchestrator_id=available.owner if available else None,
+        key_id=caller.key_id,
     )
-    if events and around:
-        events.emit(
-            "memory.recall.scope_denied",
-            available or requested,
-            requested_orchestrator_id=requested.owner,
-            available_orchestrator_id=available.owner if available else None,
-            key_id=caller.key_id,
-        )
 
 
 def has_orchestrator(spaces: Iterable[Space]) -> bool:

@@ -430,7 +430,7 @@ def test_a_restart_in_the_middle_finishes_what_was_on_its_way(api, workspace):
 def test_a_restart_after_the_write_leaves_one_memory_and_its_manifest(api, workspace):
     (workspace.ingest / "a.txt").write_text("Written, but no manifest yet.")
     with (
-        patch("graphmem.intake.ingest.Ingest._concluded", side_effect=KeyboardInterrupt),
+        patch("graphmem.intake.ingest_pass.IngestPass._conclude", side_effect=KeyboardInterrupt),
         pytest.raises(KeyboardInterrupt),
     ):
         api.house.graphmem.of(Intake).ingest.scan(the_space(api), caller=api.house.caller)
@@ -444,7 +444,7 @@ def test_a_file_that_was_copied_but_not_removed_is_taken_in_once(api, workspace)
     content = "On two file systems."
     (workspace.ingest / "half.txt").write_text(content)
     with (
-        patch("graphmem.intake.ingest.move", side_effect=KeyboardInterrupt),
+        patch("graphmem.intake.ingest_pass.move", side_effect=KeyboardInterrupt),
         pytest.raises(KeyboardInterrupt),
     ):
         api.house.graphmem.of(Intake).ingest.scan(the_space(api), caller=api.house.caller)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from graphmem.model.policy import FusedPolicy
-from graphmem.recall.candidates import Candidate, Scored, in_total_order
+from graphmem.recall.candidates import Candidate, Scored, in_total_order, reciprocal_ranks
 
 
 def fused(
@@ -13,29 +13,26 @@ def fused(
 
     1 would be the first place in every arm with full confidence and no contradiction.
     """
-    weights = (
-        policy.vector_weight + policy.text_weight + (policy.graph_weight if with_graph else 0.0)
-    )
-    return in_total_order(
-        [_score(candidate, policy, (weights or 1.0) / (policy.k + 1)) for candidate in candidates]
-    )
+    graph_weight = policy.graph_weight if with_graph else 0.0
+    weights = policy.vector_weight + policy.text_weight + graph_weight
+    best = (weights or 1.0) / (policy.k + 1)
+    return in_total_order([_score(candidate, policy, best) for candidate in candidates])
 
 
 def _score(candidate: Candidate, policy: FusedPolicy, best: float) -> Scored:
+    weights = {
+        "vector": policy.vector_weight,
+        "text": policy.text_weight,
+        "graph": policy.graph_weight,
+    }
     arms = {
-        "vector": policy.vector_weight / (policy.k + candidate.vector.rank) / best
-        if candidate.vector
-        else 0.0,
-        "text": policy.text_weight / (policy.k + candidate.text.rank) / best
-        if candidate.text
-        else 0.0,
+        name: weights[name] * rank / best
+        for name, rank in reciprocal_ranks(candidate, policy.k).items()
     }
-    if candidate.graph:
-        arms["graph"] = policy.graph_weight / (policy.k + candidate.graph.rank) / best
-    factors = arms | {
-        "confidence": policy.confidence_floor
-        + (1 - policy.confidence_floor) * candidate.confidence,
-        "contradiction": policy.contradiction if candidate.contested else 1.0,
-    }
-    score = sum(arms.values()) * factors["confidence"] * factors["contradiction"]
-    return Scored(candidate=candidate, score=score, factors=factors)
+    confidence = policy.confidence_floor + (1 - policy.confidence_floor) * candidate.confidence
+    contradiction = policy.contradiction if candidate.contested else 1.0
+    return Scored(
+        candidate=candidate,
+        score=sum(arms.values()) * confidence * contradiction,
+        factors=arms | {"confidence": confidence, "contradiction": contradiction},
+    )

@@ -29,21 +29,20 @@ def _score(
     candidate: Candidate, policy: LifecyclePolicy, now: datetime, best_text: float, wanted: Intent
 ) -> Scored:
     by_text = candidate.text.score / best_text if candidate.text and best_text > 0 else 0.0
+    importance = candidate.importance / 100 - policy.importance_neutral
     blended = {
         "similarity": max(candidate.cosine, by_text),
         "recency": 0.5 ** (candidate.age_days(now) / policy.half_life_days),
     }
     added = {
         "access": min(log10(candidate.recall_count + 1) / policy.access_divisor, policy.access_max),
-        "importance": (candidate.importance / 100 - policy.importance_neutral)
-        * policy.importance_weight,
+        "importance": policy.importance_weight * importance,
         "feedback": _feedback(candidate, policy),
         "negative": _negative(candidate, policy),
         "intent": policy.intent_weight * intent_match(wanted, intent_of(candidate.content), policy),
     }
-    base = (1 - policy.recency_weight) * blended["similarity"] + policy.recency_weight * blended[
-        "recency"
-    ]
+    share = policy.recency_weight
+    base = (1 - share) * blended["similarity"] + share * blended["recency"]
     return Scored(candidate=candidate, score=base + sum(added.values()), factors=blended | added)
 
 

@@ -1,0 +1,56 @@
+"""Question: a recall's request, with what its spaces, their policy and its plan make of it."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+
+from graphmem.model.caller import Caller
+from graphmem.model.policy import Policy, RecallPolicy
+from graphmem.model.space import Space
+from graphmem.recall.planner import Plan, plan, plan_limit
+from graphmem.recall.request import RankerName, RecallRequest
+from graphmem.recall.spaces import has_orchestrator
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Question:
+    """A request that is ready to be answered; its limit is set, and the plan is applied."""
+
+    request: RecallRequest
+    caller: Caller
+    spaces: tuple[Space, ...]
+    policy: RecallPolicy
+    ranker: RankerName
+    now: datetime
+    plan: Plan | None = None
+
+
+def question_of(
+    request: RecallRequest,
+    *,
+    caller: Caller,
+    spaces: tuple[Space, ...],
+    policy: Policy,
+    now: datetime,
+) -> Question:
+    """The question that a request is in some spaces; a typed graph has defaults of its own (002)."""
+    recall = policy.recall
+    limit, ranker = recall.limit, RankerName.FUSED
+    if has_orchestrator(spaces):
+        limit, ranker = policy.memory.retrieval.top_n, RankerName.RRF
+    request = replace(request, limit=request.limit or limit)
+    chosen = plan(request.query, recall.plan) if request.plan else None
+    if chosen and chosen is not Plan.NO_RECALL:
+        request = replace(
+            request,
+            limit=min(request.limit, plan_limit(chosen, recall.plan)),
+            graph=request.graph or chosen is Plan.GRAPH_MODE,
+        )
+    return Question(
+        request=request,
+        caller=caller,
+        spaces=spaces,
+        policy=recall,
+        ranker=request.ranker or ranker,
+        now=now,
+        plan=chosen,
+    )
