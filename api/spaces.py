@@ -98,7 +98,7 @@ class PolicyAnswer(Schema):
 def listing(query: dict[str, Any]) -> Response:
     """List the spaces that the key may read and that hold memories, with counts by type and status."""
     page = service().spaces.page(
-        g.caller.visible_spaces, limit=query["limit"], after=cursor_of(query)
+        g.caller.tenant, g.caller.visible_spaces, limit=query["limit"], after=cursor_of(query)
     )
     return page_answer(page, _view)
 

@@ -40,15 +40,15 @@ class Spaces:
         self._connection = connection
 
     def page(
-        self, patterns: Sequence[str], *, limit: int, after: Cursor | None
+        self, tenant: str, patterns: Sequence[str], *, limit: int, after: Cursor | None
     ) -> Page[SpaceCounts]:
-        """One page of the spaces whose keys match one of some expressions, by key."""
+        """One page of the spaces of a tenant whose keys match an expression, by key."""
         (cursor,) = after or ("",)
         return read_page(
             self._connection,
             "spaces.counts",
             "spaces.count",
-            filters={"space_patterns": list(patterns)},
+            filters={"space_prefix": f"{tenant}/", "space_patterns": list(patterns)},
             cursor={"cursor": cursor},
             limit=limit,
             item_of=_counts,
