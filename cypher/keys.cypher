@@ -37,5 +37,4 @@ RETURN k;
 
 // name: exist
 // Whether any key was made yet.
-// parameters:
 RETURN EXISTS { MATCH (:ApiKey) } AS found;

@@ -1,11 +1,9 @@
 // name: ping
 // Whether the database answers.
-// parameters:
 RETURN 1 AS answer;
 
 // name: schema
 // What the database was prepared for, by the core and by each room.
-// parameters:
 MATCH (s:Schema)
 RETURN s.name AS name, s.version AS version, s.embedder AS embedder, s.dimensions AS dimensions
 ORDER BY name;
@@ -31,7 +29,6 @@ RETURN s.secret AS secret;
 
 // name: indexes_not_online
 // Indexes that are still being filled, or failed.
-// parameters:
 SHOW INDEXES YIELD name, state
 WHERE state <> 'ONLINE'
 RETURN name, state

@@ -1,6 +1,5 @@
 // name: state
 // Whose vectors are searched, in which place, and whose are being built in the other one.
-// parameters:
 MATCH (s:Schema {name: 'graphmem'})
 RETURN s.embedder AS embedder, coalesce(s.slot, '') AS slot, s.next_embedder AS next_embedder;
 
@@ -37,7 +36,6 @@ CYPHER 25 CREATE VECTOR INDEX chunk_embedding IF NOT EXISTS FOR (c:Chunk) ON c.e
 
 // name: drop_index
 // Remove the index of a place.
-// parameters:
 // also in slot: _b
 DROP INDEX chunk_embedding IF EXISTS;
 
