@@ -112,21 +112,22 @@ def write_outputs(values: dict[str, Any]) -> Response:
     """Keep what a step made: all of it or nothing. A later attempt revises the same memories."""
     space = values.pop("space")
     made = workflow_output(space.name, **values)
-    results = {
-        name: {"key": name, "outcome": _NOTHING, "uid": None} for name in sorted(values["outputs"])
-    }
+    written: dict[str, WriteResult] = {}
     trace_id = None
     if made:
-        report = service().writing.write(
-            [request for _, request in made], caller=g.caller, atomic=True
-        )
-        for (name, _), result in zip(made, _accepted(report), strict=True):
-            results[name] |= {
-                "outcome": result.outcome.value,
-                "uid": result.memory.uid if result.memory else None,
-            }
+        requests = [request for _, request in made]
+        report = service().writing.write(requests, caller=g.caller, atomic=True)
+        written = dict(zip((name for name, _ in made), _accepted(report), strict=True))
         trace_id = report.trace_id
-    return jsonify(results=list(results.values()), trace_id=trace_id)
+    results = [_output(name, written.get(name)) for name in sorted(values["outputs"])]
+    return jsonify(results=results, trace_id=trace_id)
+
+
+def _output(name: str, result: WriteResult | None) -> dict[str, Any]:
+    if result is None:
+        return {"key": name, "outcome": _NOTHING, "uid": None}
+    uid = result.memory.uid if result.memory else None
+    return {"key": name, "outcome": result.outcome.value, "uid": uid}
 
 
 @blueprint.post("/diagnostics")

@@ -313,9 +313,13 @@ class BatchAnswer(Schema):
 MemoryList = page_of(MemoryAnswer, "MemoryList", "One page of memories, newest first.")
 
 
+_ANSWERED = tuple(MemoryAnswer().fields)
+
+
 def memory_view(memory: Memory) -> dict[str, Any]:
-    """A memory as every answer shows it."""
-    counted = {
+    """A memory as every answer shows it, in the order of its schema."""
+    values = memory_values(memory) | {
+        "space": memory.space.name,
         "status_reason": memory.status_reason,
         "status_at": iso(memory.status_at),
         "mention_count": memory.mention_count,
@@ -324,4 +328,4 @@ def memory_view(memory: Memory) -> dict[str, Any]:
         "embedded": memory.embedded,
         "version": memory.version,
     }
-    return {"space": memory.space.name} | memory_values(memory) | counted
+    return {name: values[name] for name in _ANSWERED}

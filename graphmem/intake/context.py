@@ -17,7 +17,6 @@ from graphmem.gateway.writing import Writing
 from graphmem.intake.write_backs import transcript, transcript_key
 from graphmem.model.bulletin import Snapshot
 from graphmem.model.caller import Caller, Role
-from graphmem.model.memory import Memory
 from graphmem.model.space import Space
 from graphmem.model.trace import redacted
 from graphmem.model.writing import WriteResult
@@ -25,7 +24,7 @@ from graphmem.ports import Clock
 from graphmem.recall.bulletin import CITATIONS_MAX, EVIDENCE_MAX, LIMIT_CHARS, build_evidence
 from graphmem.recall.bulletins import BulletinMaker
 from graphmem.recall.recall import Recall
-from graphmem.recall.request import Mode, RecallItem, RecallRequest
+from graphmem.recall.request import Bundle, Mode, RecallItem, RecallRequest
 from graphmem.text.times import iso
 
 QUERY_MAX_CHARS = 8_000
@@ -97,11 +96,7 @@ class ContextMaker:
         if not caller.may(Role.WRITER, space):
             raise Forbidden
         written, problem = self._write(space, message_id, conversation_id, content, caller)
-        own = (
-            [written.memory.uid]
-            if written and written.memory and _is_of(written.memory, message_id)
-            else []
-        )
+        own = _own_uids(written, message_id)
         query = content[:QUERY_MAX_CHARS]
         if purpose is Purpose.DIAGNOSTICS:
             context = self._evidence(space, message_id, query, own, caller)
@@ -150,21 +145,15 @@ class ContextMaker:
 
         What was given, or why nothing was, is kept as a file.
         """
-        request = RecallRequest(
-            spaces=(space.name,), query=query, limit=EVIDENCE_MAX + len(own), text_only=True
-        )
-        items: list[RecallItem] = []
         mode, failure = Mode.NONE, None
+        items: list[RecallItem] = []
         try:
-            if caller.is_remembered:
-                raise StoreUnavailable  # noqa: TRY301 - as the recall would
-            bundle = self._recall.recall(request, caller=caller)
+            bundle = self._recalled(space, query, EVIDENCE_MAX + len(own), caller)
             items = [item for item in bundle.items if item.memory.uid not in own][:EVIDENCE_MAX]
             mode = bundle.mode
         except (MemoryDisabled, SourcePathDenied, StoreUnavailable, ValueDamaged) as error:
             failure = error
         evidence = build_evidence(items, limit_chars=LIMIT_CHARS)
-        shown = [item for item in items if item.memory.uid in evidence.citations]
         made = Snapshot(
             message_id=message_id,
             bulletin=evidence,
@@ -172,14 +161,23 @@ class ContextMaker:
             fallback="empty_bulletin" if failure else None,
             generated_at=self._clock.now(),
         )
+        shown = [item for item in items if item.memory.uid in evidence.citations]
         context = Context(snapshot=made, evidence=shown, failure=failure)
         self._workspaces.keep(space, "diagnostics", message_id, artefact(context, query))
         return context
 
+    def _recalled(self, space: Space, query: str, limit: int, caller: Caller) -> Bundle:
+        if caller.is_remembered:
+            raise StoreUnavailable
+        request = RecallRequest(spaces=(space.name,), query=query, limit=limit, text_only=True)
+        return self._recall.recall(request, caller=caller)
 
-def _is_of(memory: Memory, message_id: str) -> bool:
-    """Whether a memory was made of a message; one that the message only repeats was not."""
-    return memory.source.key == transcript_key(message_id)
+
+def _own_uids(written: WriteResult | None, message_id: str) -> list[str]:
+    """The memory that was made of a message; one that the message only repeats was not."""
+    memory = written.memory if written else None
+    is_own = memory and memory.source.key == transcript_key(message_id)
+    return [memory.uid] if memory and is_own else []
 
 
 def artefact(context: Context, query: str) -> dict[str, object]:

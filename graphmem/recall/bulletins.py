@@ -82,11 +82,9 @@ class BulletinMaker:
             items = [item for item in bundle.items if item.memory.uid not in leaving_out]
             bulletin = build_bulletin(items, limit_chars=limit_chars, citations_max=citations_max)
             made = self._snapshot(message_id, bulletin, bundle)
-        except (MemoryDisabled, SourcePathDenied) as error:
-            made = self._instead(space, message_id, limit_chars, error)
-        except (Forbidden, InvalidInput):
-            raise
         except GraphmemError as error:
+            if _is_of_the_caller(error):
+                raise
             made = self._instead(space, message_id, limit_chars, error)
         self._keep(space, made)
         return made
@@ -95,7 +93,8 @@ class BulletinMaker:
         """The bulletin that was kept for a message, without what is no longer to be read.
 
         Raises:
-            Forbidden: the key may not read the space; MemoryDisabled.
+            Forbidden: the key may not read the space.
+            MemoryDisabled: the memory of the orchestrator is off.
         """
         if not caller.may(Role.READER, space):
             raise Forbidden
@@ -172,6 +171,12 @@ class BulletinMaker:
         except StoreUnavailable:
             log.warning("the bulletin of a message could not be kept: the database does not answer")
         self._workspaces.keep(space, "bulletins", made.message_id, snapshot_file(made))
+
+
+def _is_of_the_caller(error: GraphmemError) -> bool:
+    """Whether a recall failed for what the caller asked, not for the state of the memory."""
+    of_the_memory = isinstance(error, MemoryDisabled | SourcePathDenied)
+    return isinstance(error, Forbidden | InvalidInput) and not of_the_memory
 
 
 def snapshot_file(snapshot: Snapshot) -> dict[str, object]:
