@@ -23,10 +23,12 @@ from graphmem import __version__
 from graphmem.bootstrap import Graphmem
 
 _MIB = 1024 * 1024
-_DESCRIPTION = """A memory service for AI applications on a real graph database.
-
-Every call needs an API key: `Authorization: Bearer gm_…` or `X-API-Key: gm_…`. All bodies are JSON, all times
-ISO 8601 with a zone. Every error has the same body: `{"error": {"code", "message", "fields", "request_id"}}`."""
+_DESCRIPTION = (
+    "A memory service for AI applications on a real graph database.\n\n"
+    "Every call needs an API key: `Authorization: Bearer gm_…` or `X-API-Key: gm_…`."
+    " All bodies are JSON, all times\nISO 8601 with a zone. Every error has the same body:"
+    ' `{"error": {"code", "message", "fields", "request_id"}}`.'
+)
 
 
 BLUEPRINTS: tuple[JsonBlueprint, ...] = (

@@ -16,7 +16,7 @@ def invalid_as(kind: str, failure: str) -> dict[str, str | list[Any] | dict[Any,
 
 
 def unknown_as(failure: str) -> dict[str, str | list[Any] | dict[Any, Any]]:
-    """The messages of a field that takes one of some names, with the name that 002 gives the failure."""
+    """The messages of a field that takes one of some names, with 002's name of the failure."""
     return {"unknown": f"Must be one of: {{choices}} ({failure})."}
 
 

@@ -1,4 +1,4 @@
-"""Durability: acknowledged adds while the API worker, the jobs and Neo4j are killed, each in turn."""
+"""Durability: acknowledged adds while the API, the jobs and Neo4j are killed in turn."""
 
 import http.client
 import secrets

@@ -1,4 +1,4 @@
-"""The graph under load: recalls with cards and graph arm, the card of a hub, and writers side by side."""
+"""The graph under load: recalls with cards and graph arm, a hub's card, and writers."""
 
 import itertools
 import threading
@@ -72,7 +72,10 @@ def run_graph(data: Path, *, console: Console) -> dict[str, Any]:
             ", ".join(f"{count:,} {name}" for name, count in paged.items()),
         ]
     )
-    note = f"{_MEMORIES:,} memories, {_MEMORIES * _EDGES_EACH:,} edges, {_ENTITIES:,} entities; over HTTP, one client."
+    note = (
+        f"{_MEMORIES:,} memories, {_MEMORIES * _EDGES_EACH:,} edges, {_ENTITIES:,} entities;"
+        " over HTTP, one client."
+    )
     show_table(
         console, "Graph under load", ["milliseconds p50 / p95 unless said", ""], rows, caption=note
     )
@@ -94,7 +97,7 @@ def _load_graph(client: Client, corpus: Corpus, vectors: Vectors) -> None:
 
 
 def _node(index: int, text: str, vector: list[float]) -> dict[str, Any]:
-    """A memory that mentions two entities and points to three earlier ones, spread deterministically."""
+    """A memory that mentions two entities and points to three earlier memories."""
     before = (
         sorted({(index * _SPREAD >> shift) % index for shift in (3, 9, 15)})
         if index > _EDGES_EACH
@@ -170,7 +173,7 @@ def _write_rates(target: Target, corpus: Corpus, vectors: Vectors) -> tuple[floa
 
 
 def _page_beside_writer(target: Target, corpus: Corpus, vectors: Vectors) -> dict[str, int]:
-    """Page through a space while another client adds to it: how many of those there before came, were missed, twice."""
+    """Page through a space that grows: how many earlier memories came, were missed, came twice."""
     stop = threading.Event()
 
     def insert() -> int:

@@ -1,4 +1,4 @@
-"""LongMemEval: users with some fifty sessions each, with the sessions and turns that answer one question."""
+"""LongMemEval: users with some fifty sessions, and which of them answer one question."""
 
 import gzip
 import json

@@ -1,4 +1,4 @@
-"""The command line: ``graphmem up | serve | jobs | schema | doctor | keys | demo | add | recall | export | import``."""
+"""The command line: ``graphmem`` and its commands."""
 
 import json
 import os

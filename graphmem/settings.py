@@ -335,7 +335,7 @@ def load_settings(environment: Mapping[str, str]) -> Settings:
     """The settings of an environment and the file that it names.
 
     Raises:
-        SettingsError: unknown or unfit keys, all named at once, each with the variable or file that set it.
+        SettingsError: keys are unknown or unfit; all are named, with what set them.
     """
     values, problems = _from_file(environment.get("GRAPHMEM_CONFIG"))
     places = _add_environment(values, environment, problems)

@@ -100,7 +100,7 @@ class JobsProcess:
         return scheduler
 
     def _catch_up(self) -> None:
-        """Run the daily jobs whose time of today passed while no process, or no database, was there to run them."""
+        """Run the daily jobs whose time of today passed while nothing could run them."""
         for job in self.missed_today(datetime.now(UTC)):
             self.run_job(job)
 

@@ -43,7 +43,7 @@ class ManifestError(Schema):
 
 
 class ManifestAnswer(Schema):
-    """What became of a file: the manifest that lies beside it, and the name under which both lie."""
+    """What became of a file: its manifest, and the name under which both lie."""
 
     file = fields.String()
     status = fields.String(metadata={"enum": ["processed", "duplicate", "rejected"]})

@@ -25,7 +25,7 @@ _BOOKKEEPING = {
 
 
 class MemoryVersion(Schema):
-    """One version of a memory, from when until when it was in force, and what made it differ from the one before."""
+    """A version of a memory: when it was in force, and what it changed."""
 
     version = fields.Integer()
     recorded_from = fields.DateTime()
@@ -36,7 +36,9 @@ class MemoryVersion(Schema):
         keys=fields.String(),
         values=fields.Dict(),
         metadata={
-            "description": "field → {from, to}; null where the version before is on the next page or was none"
+            "description": (
+                "field → {from, to}; null where the version before is on the next page or was none"
+            )
         },
         allow_none=True,
     )

@@ -44,7 +44,9 @@ class RunAnswer(Schema):
     job = fields.String()
     status = fields.String(
         metadata={
-            "description": "running, succeeded, partial (the next goes on), failed, abandoned or missed"
+            "description": (
+                "running, succeeded, partial (the next goes on), failed, abandoned or missed"
+            )
         }
     )
     dry_run = fields.Boolean()

@@ -59,7 +59,7 @@ def plain_size(path: Path) -> int:
 
 
 def is_being_written(path: Path) -> bool:
-    """Whether another process has a plain file open for writing, or may have: it was changed a moment ago.
+    """Whether another process writes to a plain file, or may: it was changed a moment ago.
 
     A read lease is refused while a file is open for writing. What breaks one is told by a signal
     that nobody minds: the usual one would end the process.
@@ -89,7 +89,7 @@ def is_being_written(path: Path) -> bool:
 
 
 def signature(path: Path) -> Signature:
-    """What tells a file from another one, or from what it was: its inode, size and time of change."""
+    """The inode, size and time of change of a file: these differ once it is another."""
     found = path.lstat()
     return found.st_ino, found.st_size, found.st_mtime_ns
 

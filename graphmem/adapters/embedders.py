@@ -1,4 +1,4 @@
-"""Embedders: the packaged local model, any fastembed or OpenAI-compatible model, and a hash for tests."""
+"""Embedders: the packaged model, fastembed and OpenAI-compatible ones, a hash for tests."""
 
 import hashlib
 import importlib.util
@@ -56,7 +56,10 @@ def build_embedder(
         return OpenAIEmbedder(
             model, key=openai_key, url=openai_url, timeout_seconds=timeout_seconds
         )
-    msg = f"GRAPHMEM_EMBEDDER must be local, hash, fastembed:<model> or openai:<model>, not {choice!r}."
+    msg = (
+        "GRAPHMEM_EMBEDDER must be local, hash, fastembed:<model> or openai:<model>, not"
+        f" {choice!r}."
+    )
     raise SettingsError(msg)
 
 
@@ -204,7 +207,10 @@ class OpenAIEmbedder:
         from openai import OpenAI  # noqa: PLC0415 - a heavy import that other embedders need not pay
 
         if not key and not url:
-            msg = "openai: embedders need GRAPHMEM__EMBEDDER__API_KEY or GRAPHMEM__EMBEDDER__BASE_URL."
+            msg = (
+                "openai: embedders need GRAPHMEM__EMBEDDER__API_KEY or"
+                " GRAPHMEM__EMBEDDER__BASE_URL."
+            )
             raise SettingsError(msg)
         self._client = OpenAI(
             api_key=key or "none", base_url=url, timeout=timeout_seconds, max_retries=1

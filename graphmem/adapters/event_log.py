@@ -1,4 +1,4 @@
-"""Event log: the events of orchestrators as JSON lines, on standard output and in each one's memory.log (002)."""
+"""Event log: events of orchestrators as JSON lines, on standard output and in memory.log (002)."""
 
 import json
 import logging

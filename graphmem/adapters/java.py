@@ -121,7 +121,9 @@ def inspect(executable: Path) -> Java | str:
         return f"{executable}, which does not tell its version"
     if version < OLDEST:
         return f"{executable}, which is Java {version}"
-    build = f"{properties.get('java.vm.vendor', '')} {properties.get('java.runtime.version', '')}".strip()
+    build = (
+        f"{properties.get('java.vm.vendor', '')} {properties.get('java.runtime.version', '')}"
+    ).strip()
     return Java(executable=executable, version=version, build=build)
 
 

@@ -1,4 +1,4 @@
-"""Context: what a prompt or an investigation is given for a message, after the message was written down (002)."""
+"""Context: what a prompt or an investigation is given for a message (002)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -40,7 +40,7 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Context:
-    """What is given: a bulletin or evidence, what became of the message, and why an investigation got nothing."""
+    """A bulletin or evidence, the outcome of the message, and why an investigation got nothing."""
 
     snapshot: Snapshot
     written: WriteResult | None = None
@@ -50,7 +50,7 @@ class Context:
 
     @property
     def failure_kind(self) -> str | None:
-        """``repository`` where the store did not answer, ``recall`` where something else went wrong."""
+        """The kind of a failure: ``repository`` where the store did not answer, else ``recall``."""
         if self.failure is None:
             return None
         return (
@@ -181,7 +181,7 @@ def _own_uids(written: WriteResult | None, message_id: str) -> list[str]:
 
 
 def artefact(context: Context, query: str) -> dict[str, object]:
-    """What an investigation was given, or why it got nothing, as its file has it (002, Write-back)."""
+    """The file of an investigation: what it was given, or why it got nothing (002, Write-back)."""
     found: dict[str, object] = {
         "messageId": context.snapshot.message_id,
         "generatedAt": iso(context.snapshot.generated_at),

@@ -152,7 +152,7 @@ def leading_words(text: str) -> str:
 
 
 def parts_of(text: str, *, max_chars: int = _PART_MAX_CHARS) -> list[str]:
-    """The parts of a long text: paragraphs together while they fit, a longer one by its sentences, then by words."""
+    """The parts of a long text: paragraphs, their sentences if they are long, then words."""
     return _packed(_pieces(text, max_chars), max_chars)
 
 
@@ -293,7 +293,10 @@ def _from_json(file: SourceFile, space: Space) -> Extracted:
 
 def _check_memory(path: str, memory: Mapping[str, Any], space: Space) -> None:
     if memory["orchestrator_id"] not in {None, space.owner}:
-        message = f"{path}.orchestratorId: OrchestratorScopeMismatch, expected {space.owner}, is {memory['orchestrator_id']}."
+        message = (
+            f"{path}.orchestratorId: OrchestratorScopeMismatch, expected {space.owner},"
+            f" is {memory['orchestrator_id']}."
+        )
         raise RejectedError(RejectionCode.SCOPE_MISMATCH, message)
     if not memory["content"].strip():
         raise RejectedError(

@@ -1,4 +1,4 @@
-"""The ingest worker: looks into the ingest folders of all orchestrators, and says how it is (002, Failure Modes)."""
+"""The ingest job: looks into all ingest folders, and says how it is (002, Failure Modes)."""
 
 import logging
 from collections.abc import Iterable

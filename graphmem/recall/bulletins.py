@@ -156,7 +156,7 @@ class BulletinMaker:
         )
 
     def _is_readable(self, space: Space, memory: Memory | None) -> bool:
-        """Whether a memory is there, was not retracted, and cites nothing that its space may not cite."""
+        """Whether a memory is there, was not retracted, and cites only what its space may."""
         if memory is None or memory.status is Status.RETRACTED:
             return False
         return memory.source.path is None or self._workspaces.may_cite(space, memory.source.path)

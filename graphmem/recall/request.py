@@ -74,7 +74,7 @@ class RecallRequest:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Explanation:
-    """Why a memory came back where it did: its place in each arm, and every factor of its score."""
+    """Why a memory has its rank: its rank in each arm, and every factor of its score."""
 
     vector: Arm | None
     text: Arm | None

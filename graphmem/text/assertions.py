@@ -50,8 +50,10 @@ _FAVOURITE = frozenset("favourite favorite".split())
 # what somebody or something has one of: "X's email is …", "the deadline is …", "favourite colour is
 # …"
 _ATTRIBUTES = frozenset(
-    "name email phone address title role job company employer city hometown age deadline budget boss manager"
-    " spouse wife husband partner height weight timezone capital owner status version birthday language".split()
+    "name email phone address title role job company employer city hometown age deadline budget"
+    " boss manager"
+    " spouse wife husband partner height weight timezone capital owner status version birthday"
+    " language".split()
 )
 _LIKES = dict.fromkeys("likes like loves love enjoys enjoy".split(), True) | dict.fromkeys(
     "dislikes dislike hates hate avoids avoid".split(), False
@@ -75,7 +77,7 @@ def claim_words(text: str) -> tuple[str, ...]:
 
 
 def assertion_of(text: str) -> Assertion | None:
-    """The single-valued statement that a text makes, if it makes one that can disagree with another."""
+    """The assertion that a text makes, if it makes one that can disagree with another."""
     said = claim_words(text)
     return _relation(said) or _attribute(said) or _liking(said) or _polarity(said)
 

@@ -9,7 +9,7 @@ from graphmem.errors import EmbeddedServerError
 
 
 def java_home(folder: Path, specification: str) -> Path:
-    """Make a Java home whose program tells the given version, on standard error as the real one does."""
+    """Make a Java home whose program tells a version, on standard error as the real one."""
     program = folder / "bin" / "java"
     program.parent.mkdir(parents=True)
     program.write_text(
