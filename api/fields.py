@@ -57,6 +57,13 @@ class Text(fields.String):
         return text
 
 
+class Flag(fields.Boolean):
+    """A JSON truth value; a text or number that looks like one is refused."""
+
+    truthy = {True}  # noqa: RUF012 - marshmallow's form
+    falsy = {False}  # noqa: RUF012 - marshmallow's form
+
+
 class Number(fields.Float):
     """A JSON number; a text that looks like one is refused."""
 

@@ -45,10 +45,7 @@ _KINDS = (
 
 
 def run_graph(data: Path, *, console: Console) -> dict[str, Any]:
-    """Load 10,000 memories with 30,000 edges and 5,000 entities, and a hub of 10,000 mentions.
-
-    Measure and print.
-    """
+    """Measure 10,000 memories with 30,000 edges, 5,000 entities, and a hub of 10,000 mentions."""
     corpus = load_corpus(data, 2 * _MEMORIES)
     with running_service(heap="1g", pagecache="512m") as service, service.target.client() as client:
         vectors = Vectors(corpus.texts, embedder_of(load_settings(service.environment)))
@@ -143,10 +140,7 @@ def _hub_cards(client: Client) -> Spread:
 
 
 def _write_rates(target: Target, corpus: Corpus, vectors: Vectors) -> tuple[float, float]:
-    """Writes a second into one space: by one client, and by several at once.
-
-    Every one is acknowledged.
-    """
+    """Acknowledged writes a second into one space, by one client and by several at once."""
     numbers = itertools.count()
 
     def bodies(count: int) -> list[dict[str, Any]]:

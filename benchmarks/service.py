@@ -110,10 +110,7 @@ def _start(
 
 
 def _without_settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment without settings of another service.
-
-    Where Java and the jars come from stays.
-    """
+    """The environment without settings of another service, but with those of Java and the jars."""
     kept = {"GRAPHMEM_NEO4J_LIB", "GRAPHMEM_MAVEN_URL", "GRAPHMEM_JAVA_HOME"}
     return {
         name: text

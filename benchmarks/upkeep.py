@@ -128,10 +128,7 @@ def _jobs_beside_recalls(
 
 
 def _run_job(service: Service, job: str) -> dict[str, Any]:
-    """Run a job as an operator would.
-
-    The seconds of the run itself, and the most memory that its process held.
-    """
+    """Run a job as an operator would; its seconds, and the most memory of its process."""
     command = (str(Path(sys.executable).with_name("graphmem")), "jobs", "run", job, "-o", "json")
     process = subprocess.Popen(
         command,
@@ -167,10 +164,7 @@ def _seconds(run: Mapping[str, Any]) -> float:
 def _recalled(
     target: Target, questions: tuple[str, ...], goes_on: Callable[[], bool]
 ) -> list[float]:
-    """The seconds of each recall, in one space after the other, as long as it goes on.
-
-    The first ones warm up.
-    """
+    """The seconds of each recall after the first ones, in one space after the other."""
     seconds = []
     with target.client() as client:
         asked = itertools.cycle(questions)

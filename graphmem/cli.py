@@ -405,7 +405,7 @@ def export_space(settings: Settings, space: str, tenant: str, file: TextIO) -> N
 def import_space(settings: Settings, space: str, file: TextIO, tenant: str, output: str) -> None:
     """Write JSON lines, as export gives them, into a space; - reads standard input.
 
-    Again changes nothing.
+    A repetition changes nothing.
     """
     named = _space(space, tenant)
     caller = _operator(tenant)

@@ -19,9 +19,7 @@ _RETRY_SECONDS = 0.2
 
 
 def connect(settings: Settings) -> Connection:
-    """The connection that the settings describe.
-
-    Without a URI, to the embedded server that is running.
+    """The connection of the settings; without a URI, to the embedded server that is running.
 
     Raises:
         StoreUnavailable: none is running, or the address is not valid.

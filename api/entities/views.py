@@ -43,7 +43,7 @@ blueprint = JsonBlueprint(
 def listing(query: dict[str, Any]) -> Response:
     """List the entities that memories of some spaces mention.
 
-    The one named exactly as the prefix comes first.
+    An entity named exactly as the prefix comes first.
     """
     spaces = query["space"]
     types, name = _prefix(query["prefix"], query["type"])

@@ -8,11 +8,11 @@ from marshmallow import Schema, fields, validate
 
 from api.auth import requires
 from api.edges.schemas import check_uid
-from api.fields import RequestSchema, Text
+from api.fields import Text
 from api.json_blueprint import JsonBlueprint
 from api.memories.schemas import MemoryAnswer, memory_view
 from api.service import service
-from api.space_fields import OrchestratorField
+from api.space_fields import OrchestratorRequest
 from graphmem.errors import InvalidInput
 from graphmem.gateway.edges import EdgeRequest
 from graphmem.intake.write_backs import (
@@ -35,19 +35,17 @@ _ID = validate.Length(1, 256)
 _CONTENT = validate.Length(max=200_000)
 
 
-class TranscriptBody(RequestSchema):
+class TranscriptBody(OrchestratorRequest):
     """A message that came in."""
 
-    space = OrchestratorField(required=True, metadata={"example": "orchestrator:main"})
     message_id = Text(required=True, validate=_ID)
     conversation_id = Text(required=True, validate=_ID)
     content = Text(required=True, validate=_CONTENT)
 
 
-class WorkflowOutputBody(RequestSchema):
+class WorkflowOutputBody(OrchestratorRequest):
     """What a step of a workflow made, by key."""
 
-    space = OrchestratorField(required=True, metadata={"example": "orchestrator:main"})
     workflow_run_id = Text(required=True, validate=validate.Length(1, 128))
     step_id = Text(required=True, validate=validate.Length(1, 128))
     attempt = fields.Integer(required=True, validate=validate.Range(0, 1_000_000))
@@ -60,10 +58,9 @@ class WorkflowOutputBody(RequestSchema):
     )
 
 
-class DiagnosticsBody(RequestSchema):
+class DiagnosticsBody(OrchestratorRequest):
     """What an investigation found, and the memories that it is about."""
 
-    space = OrchestratorField(required=True, metadata={"example": "orchestrator:main"})
     finding_id = Text(required=True, validate=_ID)
     content = Text(required=True, validate=_CONTENT)
     related = fields.List(
@@ -171,10 +168,7 @@ def _written(request: WriteRequest | None, edges: Sequence[EdgeRequest] = ()) ->
 
 
 def _accepted(report: WriteReport) -> tuple[WriteResult, ...]:
-    """The results of a write.
-
-    The first error that is not a consequence of another one is raised.
-    """
+    """The results of a write; its first error that no other one caused is raised."""
     if error := report.first_error:
         raise error
     return report.results

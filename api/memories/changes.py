@@ -121,10 +121,7 @@ def unfold(query: dict[str, Any], uid: str) -> Response:
 @blueprint.query(HistoryQuery)
 @blueprint.response(200, HistoryAnswer)
 def history(query: dict[str, Any], uid: str) -> Response:
-    """The versions of a memory, newest first, each with what changed.
-
-    And what it replaced or was replaced by.
-    """
+    """The versions of a memory, newest first, each with its changes, and its lineage."""
     memory = found_memory(uid, query["space"])
     after = cursor_of(query)
     found = service().histories.of(

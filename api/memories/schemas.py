@@ -7,6 +7,7 @@ from marshmallow import Schema, ValidationError, fields, pre_load, validate, val
 
 from api.fields import (
     EntityField,
+    Flag,
     Number,
     RequestSchema,
     Text,
@@ -91,7 +92,7 @@ class MemoryRequest(_TypedRequest):
     valid_from = UtcDateTime()
     valid_until = UtcDateTime()
     expires_at = UtcDateTime()
-    pinned = fields.Boolean(truthy={True}, falsy={False})
+    pinned = Flag()
     tags = fields.List(fields.String())
     metadata = fields.Dict(keys=fields.String())
     embedding = VectorField()
@@ -130,7 +131,7 @@ class PatchRequest(_TypedRequest):
     valid_from = UtcDateTime(allow_none=True)
     valid_until = UtcDateTime(allow_none=True)
     expires_at = UtcDateTime(allow_none=True)
-    pinned = fields.Boolean(truthy={True}, falsy={False})
+    pinned = Flag()
     tags = fields.List(fields.String(), allow_none=True)
     metadata = fields.Dict(keys=fields.String(), allow_none=True)
 
@@ -173,7 +174,7 @@ def correction_request(memory: Memory, values: dict[str, Any]) -> WriteRequest:
 class StatusRequest(RequestSchema):
     """Why a status changes."""
 
-    reason = Text(load_default=None, allow_none=True, validate=validate.Length(1, 500))
+    reason = Text(load_default=None, validate=validate.Length(1, 500))
 
 
 class BatchRequest(RequestSchema):
@@ -184,7 +185,7 @@ class BatchRequest(RequestSchema):
         required=True,
         validate=validate.Length(min=1, max=_LIMITS.batch_max),
     )
-    atomic = fields.Boolean(truthy={True}, falsy={False}, load_default=False)
+    atomic = Flag(load_default=False)
 
 
 class ListQuery(PageQuery):

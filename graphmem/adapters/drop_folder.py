@@ -126,10 +126,7 @@ def free_path(path: Path, *, with_ending: str) -> Path:
 
 
 def move(source: Path, target: Path) -> None:
-    """Move a file in one step.
-
-    To another file system by a whole copy first, so that none is ever half there.
-    """
+    """Move a file in one step; to another file system, by a whole copy first."""
     try:
         source.rename(target)
     except OSError as error:
@@ -158,7 +155,7 @@ def write_json(path: Path, values: object, *, durable: bool = False) -> None:
 def drop(folder: Path, name: str, data: bytes, *, parts: Path) -> None:
     """Put a file into a folder, in one step where the file system has links.
 
-    ``parts`` lies on the same one.
+    ``parts`` is a folder on the same file system.
 
     Raises:
         FileExistsError: one of that name is there.

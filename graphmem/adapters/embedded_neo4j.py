@@ -255,8 +255,9 @@ def wait_until_ready(
 ) -> None:
     """Return when the database answers.
 
-    Raises EmbeddedServerError when the process ends, takes too long, cannot open its database or
-    has another password.
+    Raises:
+        EmbeddedServerError: the process ends, takes too long, cannot open its database or has
+            another password.
     """
     end = time.monotonic() + READY_SECONDS
     refusals = 0

@@ -255,10 +255,7 @@ class OpenAIEmbedder:
 
 
 class HashEmbedder:
-    """Deterministic vectors from the words of a text, equal on every machine.
-
-    For tests and no model.
-    """
+    """Makes vectors of the words of a text, equal on every machine: for tests, without a model."""
 
     name = "hash:words-384@1"
     dimensions = 384
@@ -276,8 +273,8 @@ def _hashed(found: Iterable[str], dimensions: int) -> Vector:
     values = [0.0] * dimensions
     for word in found:
         digest = hashlib.sha256(word.encode()).digest()
-        place = int.from_bytes(digest[:4], "big") % dimensions
-        values[place] += 1.0 if digest[4] & 1 else -1.0
+        dimension = int.from_bytes(digest[:4], "big") % dimensions
+        values[dimension] += 1.0 if digest[4] & 1 else -1.0
     length = math.sqrt(sum(value * value for value in values))
     if length == 0:
         return (1.0,) + (0.0,) * (dimensions - 1)

@@ -107,8 +107,8 @@ def jars_in(folder: Path, lock: JarLock) -> list[Path]:
     """
     paths = []
     for jar in lock.jars:
-        places = (folder / jar.file_name, folder / jar.path)
-        path = next((place for place in places if place.is_file()), None)
+        candidates = (folder / jar.file_name, folder / jar.path)
+        path = next((each for each in candidates if each.is_file()), None)
         if path is None:
             message = (
                 f"The folder {folder} lacks {jar.file_name}, one of the {len(lock.jars)}"

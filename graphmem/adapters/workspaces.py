@@ -105,15 +105,12 @@ class Workspaces:
         message_id: str,
         values: object,
     ) -> None:
-        """Keep a JSON file about a message of an orchestrator.
-
-        One that cannot be written is logged.
-        """
+        """Keep a JSON file about a message of an orchestrator; a failure is logged."""
         try:
             workspace = self.of(space)
             workspace.create()
-            place: Path = getattr(workspace, folder)
-            write_json(place / f"{file_name(message_id)}.json", values)
+            path: Path = getattr(workspace, folder)
+            write_json(path / f"{file_name(message_id)}.json", values)
         except (OSError, InvalidInput) as error:
             log.warning("a file of %s could not be written: %s", folder, type(error).__name__)
 

@@ -88,7 +88,7 @@ class ContextMaker:
     ) -> Context:
         """Write a message down where it belongs to a conversation, then recall for it.
 
-        It never fails for the store.
+        It does not fail when the store does.
 
         Raises:
             Forbidden: the key may not write in the space.
@@ -141,10 +141,7 @@ class ContextMaker:
     def _evidence(
         self, space: Space, message_id: str, query: str, own: Sequence[str], caller: Caller
     ) -> Context:
-        """The best memories by words alone.
-
-        What was given, or why nothing was, is kept as a file.
-        """
+        """The best memories by words alone, also kept as a file, or why there are none."""
         mode, failure = Mode.NONE, None
         items: list[RecallItem] = []
         try:

@@ -1,7 +1,4 @@
-"""File checks: what keeps a dropped file out before it is read, in the order of 002 (Ingestion).
-
-Pure.
-"""
+"""File checks: what keeps a dropped file out before it is read (002, Ingestion). Pure."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""File forms: what a dropped text or JSON file holds, as write requests (002, Ingestion). Pure."""
+"""File parsers: dropped text and JSON files as write requests (002, Ingestion). Pure."""
 
 import hashlib
 import json
@@ -56,7 +56,7 @@ class SourceFile:
     def source(self, number: int) -> Source:
         """The source of a memory of the file.
 
-        Each has a key of its own, by the first of which the file is known.
+        Each memory has a key of its own; the first one tells whether the file is known.
         """
         key = f"ingest_file:{self.idempotency_key}" + (f":{number}" if number else "")
         return Source(

@@ -19,7 +19,7 @@ _STATUSES = ("processed", "duplicate", "rejected")
 
 
 class IngestWorker:
-    """One pass over the ingest folders at a time."""
+    """Takes in the files of all ingest folders."""
 
     def __init__(self, ingest: Ingest, *, workspaces: Workspaces, events: Events) -> None:
         self._ingest = ingest
@@ -29,9 +29,9 @@ class IngestWorker:
         self._degraded: dict[Space, str] = {}  # those that it said it cannot work for, and why
 
     def run(self, run: Run) -> None:
-        """One pass; counts the files by what became of them. A dry run counts what lies there.
+        """Take in files once, and count them by what became of them; a dry run counts all.
 
-        An orchestrator whose files cannot be taken in keeps the worker from no other one.
+        A failure at one orchestrator stops no other.
 
         Raises:
             StoreUnavailable: the database does not answer; it was said, and the next pass goes on.

@@ -1,7 +1,4 @@
-"""Making bulletins: one for each message, kept as a snapshot.
-
-A failure falls back and is never the caller's.
-"""
+"""Bulletins: one is made for each message and kept; a failed recall gives an older one."""
 
 import logging
 from collections.abc import Collection
@@ -126,10 +123,7 @@ class BulletinMaker:
         *,
         is_away: bool = False,
     ) -> Snapshot:
-        """The newest snapshot, without what is no longer to be read.
-
-        Else, and where memory is off, an empty one.
-        """
+        """The newest snapshot without what is no longer to be read, or an empty one."""
         self._events.emit(
             "memory.bulletin.generation_failed",
             space,
@@ -162,10 +156,7 @@ class BulletinMaker:
         return memory.source.path is None or self._workspaces.may_cite(space, memory.source.path)
 
     def _keep(self, space: Space, made: Snapshot) -> None:
-        """Keep a bulletin in the store and as a file.
-
-        Where one of both fails, the other does not.
-        """
+        """Keep a bulletin in the store and as a file, each even if the other fails."""
         try:
             self._bulletins.keep(space, made)
         except StoreUnavailable:

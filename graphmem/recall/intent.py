@@ -103,7 +103,7 @@ def intent_of(text: str) -> Intent:
 def intent_match(one: Intent, other: Intent, policy: LifecyclePolicy) -> float:
     """How well two intents match, 0 to 1: by goal 0.5, by action 0.3, by shared areas 0.2.
 
-    Areas count as shared ÷ those of the intent that has more. Two unknown goals or actions are no
+    Areas count as the shared part of the larger set of areas. Two unknown goals or actions are no
     match.
     """
     most = max(len(one.areas), len(other.areas))

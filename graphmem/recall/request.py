@@ -33,7 +33,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecallRequest:
-    """One question.
+    """The cue, the spaces and the filters of a recall.
 
     Empty filters filter nothing; ``ranker`` None and ``limit`` 0 are the defaults of the spaces.
 
