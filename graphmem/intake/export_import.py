@@ -75,17 +75,24 @@ def import_lines(
     kinds = [transfer.kind for transfer in transfers]
     numbered = enumerate(lines, start=1)
     while batch := list(islice(numbered, _AT_ONCE)):
-        found: dict[str, list[Line]] = defaultdict(list)
-        for number, line in batch:
-            try:
-                if line.strip():
-                    kind, value = _parsed(line, kinds)
-                    found[kind].append((number, value))
-            except InvalidInput as error:
-                done.note_problem(number, error)
+        found = _by_kind(batch, kinds, done)
         for transfer in transfers:
             _write(transfer, found[transfer.kind], space, caller, done)
         yield done
+
+
+def _by_kind(
+    batch: Iterable[tuple[int, str]], kinds: Sequence[str], done: Imported
+) -> Mapping[str, list[Line]]:
+    found: dict[str, list[Line]] = defaultdict(list)
+    for number, line in batch:
+        try:
+            if line.strip():
+                kind, value = _parsed(line, kinds)
+                found[kind].append((number, value))
+        except InvalidInput as error:
+            done.note_problem(number, error)
+    return found
 
 
 def _parsed(line: str, kinds: Sequence[str]) -> tuple[str, Any]:

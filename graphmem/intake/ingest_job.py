@@ -44,19 +44,22 @@ class IngestWorker:
             if run.dry_run:
                 folder = self._workspaces.of(space).ingest
                 run.counts["files"] += len(dropped(folder)) if folder.is_dir() else 0
-                continue
-            try:
-                self._pass(space, run)
-            except (Forbidden, Conflict):
-                continue  # switched off, or another process is there
-            except StoreUnavailable as error:
-                self.degrade(error)
-                raise
-            except Exception as error:
-                log.exception("the files of an orchestrator could not be taken in")
-                code = error.code if isinstance(error, GraphmemError) else type(error).__name__
-                self._say_degraded(space, code)
-                run.note_degraded(f"{space.key}: {code}")
+            else:
+                self._take_in(space, run)
+
+    def _take_in(self, space: Space, run: Run) -> None:
+        try:
+            self._scan(space, run)
+        except (Forbidden, Conflict):
+            pass  # switched off, or another process is there
+        except StoreUnavailable as error:
+            self.degrade(error)
+            raise
+        except Exception as error:
+            log.exception("the files of an orchestrator could not be taken in")
+            code = error.code if isinstance(error, GraphmemError) else type(error).__name__
+            self._say_degraded(space, code)
+            run.note_degraded(f"{space.key}: {code}")
 
     def degrade(self, error: GraphmemError) -> None:
         """Say once that the worker stops because of the store.
@@ -74,6 +77,12 @@ class IngestWorker:
         self._degraded[space] = code
         self._well.discard(space)
 
+    def _say_well(self, space: Space) -> None:
+        if space not in self._well:
+            recovered = self._degraded.pop(space, None) is not None
+            self._events.emit("memory.worker.bootstrap_complete", space, recovered=recovered)
+            self._well.add(space)
+
     def _spaces(self, run: Run) -> Iterable[Space]:
         if not run.space:
             return self._workspaces.present()
@@ -81,7 +90,7 @@ class IngestWorker:
         self._workspaces.of(space)
         return [space]
 
-    def _pass(self, space: Space, run: Run) -> None:
+    def _scan(self, space: Space, run: Run) -> None:
         caller = Caller(
             key_id=f"job:{run.job}", tenant=space.tenant, role=Role.WRITER, spaces=(space.name,)
         )
@@ -93,12 +102,7 @@ class IngestWorker:
             must_stop=run.must_stop,
             watch=lambda scan: _count(run, scan),
         )
-        if space not in self._well:
-            self._events.emit(
-                "memory.worker.bootstrap_complete", space, recovered=space in self._degraded
-            )
-            self._well.add(space)
-            self._degraded.pop(space, None)
+        self._say_well(space)
         found = {status: run.counts[status] - before[status] for status in (*_STATUSES, "waiting")}
         self._events.emit("memory.worker.heartbeat", space, **found)
 
