@@ -1,6 +1,6 @@
 """The app factory: one Flask app over a built service."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from flask import Flask, request
 from flask.json.provider import DefaultJSONProvider
@@ -23,11 +23,30 @@ from graphmem import __version__
 from graphmem.bootstrap import Graphmem
 
 _MIB = 1024 * 1024
-_DESCRIPTION = """A memory service for AI applications on a real graph database.
-
-Every call needs an API key: `Authorization: Bearer gm_…` or `X-API-Key: gm_…`. All bodies are JSON, all times
-ISO 8601 with a zone. Every error has the same body: `{"error": {"code", "message", "fields", "request_id"}}`."""
-
+_DESCRIPTION = (
+    "A memory service for AI applications on a real graph database.\n\n"
+    "Every call needs an API key: `Authorization: Bearer gm_…` or `X-API-Key: gm_…`."
+    " All bodies are JSON, all times\nISO 8601 with a zone. Every error has the same body:"
+    ' `{"error": {"code", "message", "fields", "request_id"}}`.'
+)
+_CONFIG: Mapping[str, object] = {
+    "API_TITLE": "graphmem",
+    "API_VERSION": __version__,
+    "OPENAPI_VERSION": "3.1.0",
+    "OPENAPI_URL_PREFIX": "/",
+    "OPENAPI_JSON_PATH": "openapi.json",
+    "MAX_FORM_PARTS": 1,
+    "API_SPEC_OPTIONS": {
+        "info": {"description": _DESCRIPTION, "license": {"name": "Apache-2.0"}},
+        "components": {
+            "securitySchemes": {
+                "bearer": {"type": "http", "scheme": "bearer"},
+                "api_key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
+            }
+        },
+        "security": [{"bearer": []}, {"api_key": []}],
+    },
+}
 
 BLUEPRINTS: tuple[JsonBlueprint, ...] = (
     memories.blueprint,
@@ -64,25 +83,7 @@ def create_app(
     """The HTTP API of a built service; without a readiness every call is let in."""
     app = Flask("graphmem", static_folder=None)
     app.json = _Json(app)
-    app.config.update(
-        API_TITLE="graphmem",
-        API_VERSION=__version__,
-        OPENAPI_VERSION="3.1.0",
-        OPENAPI_URL_PREFIX="/",
-        OPENAPI_JSON_PATH="openapi.json",
-        MAX_CONTENT_LENGTH=graphmem.settings.server.body_max_mib * _MIB,
-        MAX_FORM_PARTS=1,
-        API_SPEC_OPTIONS={
-            "info": {"description": _DESCRIPTION, "license": {"name": "Apache-2.0"}},
-            "components": {
-                "securitySchemes": {
-                    "bearer": {"type": "http", "scheme": "bearer"},
-                    "api_key": {"type": "apiKey", "in": "header", "name": "X-API-Key"},
-                }
-            },
-            "security": [{"bearer": []}, {"api_key": []}],
-        },
-    )
+    app.config.update(_CONFIG, MAX_CONTENT_LENGTH=graphmem.settings.server.body_max_mib * _MIB)
     app.extensions["graphmem"] = graphmem
     app.extensions["graphmem_readiness"] = readiness or Readiness()
     observe_requests(app)

@@ -44,13 +44,14 @@ def requires(role: Role, *, while_away: bool = False) -> Callable[[Callable[P, R
 
 
 def authenticate(*, while_away: bool = False) -> Caller:
-    """Who is calling.
+    """The caller of this request, by its key.
 
-    ``while_away`` also while the database is, for calls that then answer with nothing of it.
+    ``while_away`` lets a call in while the database is away; its answer holds nothing of it.
 
     Raises:
         Unauthenticated: there is no key, or it is unknown or revoked.
-        StoreUnavailable, SchemaMismatch: the service is not ready.
+        StoreUnavailable: the database does not answer.
+        SchemaMismatch: the schema of the database does not fit.
     """
     is_closed = readiness().reason is not None
     if is_closed and not (while_away and isinstance(readiness().reason, StoreUnavailable)):

@@ -16,7 +16,7 @@ def invalid_as(kind: str, failure: str) -> dict[str, str | list[Any] | dict[Any,
 
 
 def unknown_as(failure: str) -> dict[str, str | list[Any] | dict[Any, Any]]:
-    """The messages of a field that takes one of some names, with the name that 002 gives the failure."""
+    """The messages of a field that takes one of some names, with 002's name of the failure."""
     return {"unknown": f"Must be one of: {{choices}} ({failure})."}
 
 
@@ -55,6 +55,13 @@ class Text(fields.String):
             message = "Must not contain NUL or lone surrogates."
             raise ValidationError(message)
         return text
+
+
+class Flag(fields.Boolean):
+    """A JSON truth value; a text or number that looks like one is refused."""
+
+    truthy = {True}  # noqa: RUF012 - marshmallow's form
+    falsy = {False}  # noqa: RUF012 - marshmallow's form
 
 
 class Number(fields.Float):

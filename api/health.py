@@ -73,7 +73,7 @@ def ready() -> Response:
 def _embedder_state() -> str:
     """Whether the embedder answers.
 
-    One that does is asked twice a minute at most, because an answer may cost money.
+    An embedder that does is asked twice a minute at most, because an answer may cost money.
     """
     answers: TTLCache[str, str] = current_app.extensions.setdefault(
         "graphmem_embedder", TTLCache(1, _ASKED_SECONDS)

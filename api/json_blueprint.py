@@ -1,4 +1,4 @@
-"""JSON blueprint: how arguments are read; a body that is not JSON is malformed, however it fails."""
+"""JSON blueprint: how the arguments of views are read, and which bodies are malformed."""
 
 from typing import Any
 

@@ -72,6 +72,9 @@ def expected_version(memory: Memory) -> int | None:
     if not request.if_match or request.if_match.star_tag:
         return None
     if not request.if_match.contains_weak(str(memory.version)):
-        message = f"The memory is at version {memory.version}, which If-Match does not name: get it again."
+        message = (
+            f"The memory is at version {memory.version}, which If-Match does not name:"
+            " get it again."
+        )
         raise Conflict(message)
     return memory.version

@@ -1,4 +1,4 @@
-"""Observing: request ids, one log line a request, and metrics.
+"""Observability: request ids, one log line a request, and metrics.
 
 Nothing of a memory's content is logged.
 """
@@ -66,7 +66,7 @@ class JobCollector:
     def collect(self) -> Iterable[Metric]:
         """The runs by job and status, and when each job last succeeded.
 
-        Nothing while the database is away.
+        The metrics are empty while the database is away.
         """
         runs = CounterMetricFamily(
             "graphmem_job_runs", "Runs of jobs by how they went.", labels=["job", "status"]
@@ -100,10 +100,7 @@ def metrics() -> Metrics:
 
 
 def observe_requests(app: Flask) -> None:
-    """Give each request an id, echo it, time it, count it and log one line.
-
-    And show how jobs went.
-    """
+    """Give each request an id, echo it, time it, count it and log one line; show how jobs went."""
     held = Metrics()
     held.registry.register(JobCollector(app))
     app.extensions["graphmem_metrics"] = held

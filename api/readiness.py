@@ -10,9 +10,9 @@ from graphmem.errors import GraphmemError, StoreDamaged, StoreUnavailable
 
 @dataclass
 class Readiness:
-    """Why no call is let in yet; None once they are.
+    """The reason why no call is let in yet; None once calls are.
 
-    What happens to the database later each call finds out itself.
+    Later each call finds out itself what happens to the database.
     """
 
     reason: GraphmemError | None = None
@@ -29,7 +29,7 @@ class Readiness:
     def close(self, reason: GraphmemError) -> None:
         """Let no call in, and say why.
 
-        That the database is damaged says more than that it is away.
+        A damaged database is a stronger reason than one that is away.
         """
         if not (isinstance(self.reason, StoreDamaged) and type(reason) is StoreUnavailable):
             self.reason = reason

@@ -80,7 +80,7 @@ def _load(embedder: Embedder) -> None:
 def open_when_ready(graphmem: Graphmem, readiness: Readiness) -> None:
     """Let calls in as soon as the database answers and its schema fits.
 
-    One that does not fit is the reason why not.
+    Until then the reason is kept for the calls.
     """
     while True:
         try:

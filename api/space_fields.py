@@ -5,6 +5,7 @@ from typing import Any
 from flask import g
 from marshmallow import ValidationError, fields
 
+from api.fields import RequestSchema
 from graphmem.adapters.workspaces import NO_ORCHESTRATOR
 from graphmem.errors import Forbidden
 from graphmem.model.space import Space, SpaceKind, parse_space
@@ -63,3 +64,9 @@ class SpacesField(fields.List[str]):
             message = f"Length must be between 1 and {_SPACES_MAX}."
             raise ValidationError(message)
         return readable_spaces([str(name) for name in names], g.caller, field="space")
+
+
+class OrchestratorRequest(RequestSchema):
+    """A request about one orchestrator."""
+
+    space = OrchestratorField(required=True, metadata={"example": "orchestrator:main"})

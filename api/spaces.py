@@ -86,7 +86,9 @@ class PolicyAnswer(Schema):
     )
     memory = fields.Dict(
         metadata={
-            "description": "In orchestrator spaces the memory.* keys (002), each with its value and origin"
+            "description": (
+                "In orchestrator spaces the memory.* keys (002), each with its value and origin"
+            )
         }
     )
 
@@ -96,7 +98,7 @@ class PolicyAnswer(Schema):
 @blueprint.query(PageQuery)
 @blueprint.response(200, SpaceList)
 def listing(query: dict[str, Any]) -> Response:
-    """List the spaces that the key may read and that hold memories, with counts by type and status."""
+    """List the spaces with memories that the key may read, counted by type and status."""
     page = service().spaces.page(
         g.caller.tenant, g.caller.visible_spaces, limit=query["limit"], after=cursor_of(query)
     )

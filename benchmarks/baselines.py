@@ -64,8 +64,8 @@ def _bm25(texts: Sequence[str], questions: Sequence[str]) -> list[list[int]]:
     depth = min(_DEPTH, len(texts))
     found, scores = index.retrieve(_tokens(questions), k=depth, show_progress=False)
     return [
-        [int(place) for place, score in zip(places, points, strict=True) if score > 0]
-        for places, points in zip(found, scores, strict=True)
+        [int(index) for index, score in zip(indexes, points, strict=True) if score > 0]
+        for indexes, points in zip(found, scores, strict=True)
     ]
 
 
@@ -86,5 +86,5 @@ def _dense(texts: Sequence[str], questions: Sequence[str], embedder: Embedder) -
     rankings = []
     for question in questions:
         scores = matrix @ np.asarray(embedder.embed_query(question), dtype=np.float32)
-        rankings.append([int(place) for place in np.argsort(-scores, kind="stable")[:_DEPTH]])
+        rankings.append([int(index) for index in np.argsort(-scores, kind="stable")[:_DEPTH]])
     return rankings

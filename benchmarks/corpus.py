@@ -17,9 +17,9 @@ _FRESH = 1_500  # texts that are never loaded, for the measured adds
 _SEED = 20_260_301
 _SUBJECTS = "Ada Ben Chloe Dev Elif Femi Grace Hugo Ines Jun".split()
 _VERBS = "bought repaired painted lost found described sold borrowed cleaned photographed".split()
-_THINGS = "a red bicycle,the old piano,a wooden boat,two lamps,her camera,the garden gate,a stone bowl".split(
-    ","
-)
+_THINGS = (
+    "a red bicycle,the old piano,a wooden boat,two lamps,her camera,the garden gate,a stone bowl"
+).split(",")
 _PLACES = (
     "in Lisbon,near the harbour,at the market,behind the school,on the train,by the lake".split(",")
 )
@@ -36,7 +36,7 @@ class Corpus:
 
 
 def load_corpus(data: Path, size: int) -> Corpus:
-    """User turns and questions of the data sets where they are there, generated sentences where not."""
+    """User turns and questions of the data sets, or generated sentences without them."""
     if (data / longmemeval.FILE).is_file() and (data / locomo.FILE).is_file():
         known, questions, origin = (
             longmemeval.user_texts(data),
@@ -59,7 +59,7 @@ def load_corpus(data: Path, size: int) -> Corpus:
 
 
 class Vectors:
-    """Vectors for any number of texts: the first are embedded, later ones are these with small noise."""
+    """Vectors for any number of texts; later ones are the first with small noise."""
 
     def __init__(self, texts: Sequence[str], embedder: Embedder) -> None:
         self._base = np.asarray(embedder.embed(texts[:_EMBEDDED]), dtype=np.float64)
@@ -107,7 +107,10 @@ def _sentences() -> Iterator[str]:
             words[number // step % len(words)]
             for words, step in ((_SUBJECTS, 1), (_VERBS, 10), (_THINGS, 100), (_PLACES, 700))
         ]
-        yield f"{' '.join(parts)}. It was visit number {number}, and it took {number % 90 + 1} minutes."
+        yield (
+            f"{' '.join(parts)}. It was visit number {number}, and it took {number % 90 + 1}"
+            " minutes."
+        )
 
 
 def _generated_questions() -> list[str]:

@@ -1,6 +1,6 @@
 """Density: how many tokens functions hold, by Python's tokenizer, without docstrings and layout.
 
-``python -m benchmarks.density`` prints the figures; with ``--largest N`` also the largest functions.
+``python -m benchmarks.density`` prints the figures, ``--largest N`` the largest functions too.
 """
 
 import ast

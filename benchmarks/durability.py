@@ -1,4 +1,4 @@
-"""Durability: acknowledged adds while the API worker, the jobs and Neo4j are killed, each in turn."""
+"""Durability: acknowledged adds while the API, the jobs and Neo4j are killed in turn."""
 
 import http.client
 import secrets
@@ -100,10 +100,7 @@ def _add_while_killing(service: Service) -> tuple[Progress, tuple[str, ...]]:
 
 
 def _kill_each(service: Service, progress: Progress) -> list[str]:
-    """Kill each victim once, when a further quarter of the adds is done.
-
-    Those that were there to be killed.
-    """
+    """Kill each victim once, when a further quarter of the adds is done; give those killed."""
     killed = []
     for number, part in enumerate(_VICTIMS, start=1):
         threshold = _ADDS * number // (len(_VICTIMS) + 1)

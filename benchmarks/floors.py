@@ -41,7 +41,7 @@ def in_this_process(service: Service) -> Iterator[Graphmem]:
 
 
 def measure_floors(graphmem: Graphmem, space: str, question: str, floors: Floors) -> None:
-    """Time a whole recall, then the candidate statement that it made, the query's vector and RETURN 1, each alone."""
+    """Time a whole recall, then its candidate statement, its vector and RETURN 1 alone."""
     search, seconds = _recalled(graphmem, space, question)
     floors.in_process.append(seconds)
     candidates = Candidates(

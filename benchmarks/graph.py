@@ -1,4 +1,4 @@
-"""The graph under load: recalls with cards and graph arm, the card of a hub, and writers side by side."""
+"""The graph under load: recalls with cards and graph arm, a hub's card, and writers."""
 
 import itertools
 import threading
@@ -45,10 +45,7 @@ _KINDS = (
 
 
 def run_graph(data: Path, *, console: Console) -> dict[str, Any]:
-    """Load 10,000 memories with 30,000 edges and 5,000 entities, and a hub of 10,000 mentions.
-
-    Measure and print.
-    """
+    """Measure 10,000 memories with 30,000 edges, 5,000 entities, and a hub of 10,000 mentions."""
     corpus = load_corpus(data, 2 * _MEMORIES)
     with running_service(heap="1g", pagecache="512m") as service, service.target.client() as client:
         vectors = Vectors(corpus.texts, embedder_of(load_settings(service.environment)))
@@ -72,7 +69,10 @@ def run_graph(data: Path, *, console: Console) -> dict[str, Any]:
             ", ".join(f"{count:,} {name}" for name, count in paged.items()),
         ]
     )
-    note = f"{_MEMORIES:,} memories, {_MEMORIES * _EDGES_EACH:,} edges, {_ENTITIES:,} entities; over HTTP, one client."
+    note = (
+        f"{_MEMORIES:,} memories, {_MEMORIES * _EDGES_EACH:,} edges, {_ENTITIES:,} entities;"
+        " over HTTP, one client."
+    )
     show_table(
         console, "Graph under load", ["milliseconds p50 / p95 unless said", ""], rows, caption=note
     )
@@ -94,7 +94,7 @@ def _load_graph(client: Client, corpus: Corpus, vectors: Vectors) -> None:
 
 
 def _node(index: int, text: str, vector: list[float]) -> dict[str, Any]:
-    """A memory that mentions two entities and points to three earlier ones, spread deterministically."""
+    """A memory that mentions two entities and points to three earlier memories."""
     before = (
         sorted({(index * _SPREAD >> shift) % index for shift in (3, 9, 15)})
         if index > _EDGES_EACH
@@ -140,10 +140,7 @@ def _hub_cards(client: Client) -> Spread:
 
 
 def _write_rates(target: Target, corpus: Corpus, vectors: Vectors) -> tuple[float, float]:
-    """Writes a second into one space: by one client, and by several at once.
-
-    Every one is acknowledged.
-    """
+    """Acknowledged writes a second into one space, by one client and by several at once."""
     numbers = itertools.count()
 
     def bodies(count: int) -> list[dict[str, Any]]:
@@ -170,7 +167,7 @@ def _write_rates(target: Target, corpus: Corpus, vectors: Vectors) -> tuple[floa
 
 
 def _page_beside_writer(target: Target, corpus: Corpus, vectors: Vectors) -> dict[str, int]:
-    """Page through a space while another client adds to it: how many of those there before came, were missed, twice."""
+    """Page through a space that grows: how many earlier memories came, were missed, came twice."""
     stop = threading.Event()
 
     def insert() -> int:

@@ -31,7 +31,7 @@ def load_locomo(data: Path, *, limit: int | None = None) -> list[Case]:
 def _fixed_evidence(records: Iterable[Raw]) -> dict[tuple[str, int], list[str]]:
     """Malformed evidence ids, mended.
 
-    What the audit found wrong in the answers is left as it is.
+    Wrong answers that the audit found are left as they are.
     """
     return {
         (record["sample_id"], record["qa"]): record["evidence"]

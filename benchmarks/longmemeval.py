@@ -1,4 +1,4 @@
-"""LongMemEval: users with some fifty sessions each, with the sessions and turns that answer one question."""
+"""LongMemEval: users with some fifty sessions, and which of them answer one question."""
 
 import gzip
 import json
@@ -69,9 +69,9 @@ def _turns(
     """
     for number, (session, date) in enumerate(sorted(haystack, key=lambda entry: entry[1]), start=1):
         when = datetime.strptime(date, _DATE).replace(tzinfo=UTC)
-        for place, text in enumerate(sessions[session]):
+        for index, text in enumerate(sessions[session]):
             yield Turn(
-                id=f"{name}/{number}/{place}",
+                id=f"{name}/{number}/{index}",
                 content=text,
                 actor="user",
                 occurred_at=when,

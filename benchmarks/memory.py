@@ -1,4 +1,4 @@
-"""Memory: what the processes of a service hold, with ten thousand memories and after some recalls."""
+"""Memory: what the processes of a service hold after ten thousand adds and some recalls."""
 
 from collections import Counter
 from pathlib import Path

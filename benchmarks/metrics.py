@@ -26,7 +26,7 @@ def turn_hit(ranked: Sequence[Group], gold: AbstractSet[str], k: int) -> float:
 def first_sessions(ranked: Sequence[Group], sessions: Mapping[str, str], k: int) -> tuple[str, ...]:
     """The first k distinct sessions, in order of their first result.
 
-    A group counts for its first turn's.
+    A group counts for the session of its first turn.
     """
     return tuple(dict.fromkeys(sessions[group[0]] for group in ranked))[:k]
 
@@ -51,10 +51,10 @@ def percentile(values: Sequence[float], share: float) -> float:
     if not values:
         return math.nan
     ordered = sorted(values)
-    place = share * (len(ordered) - 1)
-    low = math.floor(place)
+    rank = share * (len(ordered) - 1)
+    low = math.floor(rank)
     high = min(low + 1, len(ordered) - 1)
-    return ordered[low] + (ordered[high] - ordered[low]) * (place - low)
+    return ordered[low] + (ordered[high] - ordered[low]) * (rank - low)
 
 
 def reciprocal_rank_fusion(rankings: Iterable[Sequence[Item]], *, k: int = 60) -> list[Item]:

@@ -1,4 +1,4 @@
-"""Orchestrators: small files taken in beside the embedder's own rate, and bulletins over ten thousand memories."""
+"""Orchestrators: small files beside the embedder's rate, and bulletins over 10,000 memories."""
 
 import math
 import time
@@ -61,7 +61,10 @@ def run_orchestrators(data: Path, *, console: Console) -> dict[str, Any]:
         ["  a recall of the same questions", _text(figures["recall_ms"])],
         ["  RETURN 1", _text(figures["return_one_ms"])],
     ]
-    caption = f"Texts: {corpus.origin}. Files are taken in by POST /v1/ingest/scan; the embedder alone on the same texts."
+    caption = (
+        f"Texts: {corpus.origin}. Files are taken in by POST /v1/ingest/scan; the"
+        " embedder alone on the same texts."
+    )
     show_table(console, "Orchestrators", ["", "figure"], rows, caption=caption)
     return figures
 

@@ -161,7 +161,7 @@ def ranked_turns(answer: Mapping[str, Any], stored: Stored) -> Ranked:
 def scores(
     cases: Iterable[Case], rankings: Rankings, measures: Sequence[Measure]
 ) -> dict[str, dict[str, float]]:
-    """System → measure → mean over the questions that the measure scores, with their number behind ``n``."""
+    """System → measure → mean over the questions that it scores; ``n`` is their number."""
     values: dict[str, dict[str, list[float]]] = {}
     for case in cases:
         for question in case.questions:
@@ -243,7 +243,8 @@ DATA_SETS = {
             _turn_recall(10),
             _turn_recall(20),
         ),
-        note="Without the _abs questions, whose answer is not there; user turns only; asked with limit 100; "
+        note="Without the _abs questions, whose answer is not there; user turns only; asked"
+        " with limit 100; "
         "turn recall over the questions whose answer turns are user turns.",
     ),
 }

@@ -1,4 +1,4 @@
-"""Relations: incidents whose causes share no word with them, so that only an edge leads from one to the other."""
+"""Relations: incidents whose causes share no word with them, so only an edge leads there."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -48,7 +48,7 @@ def incidents() -> Iterator[Incident]:
 
 
 def run_relations(target: Target, console: Console) -> dict[str, Any]:
-    """Store the incidents with their edges and ask for the causes, without and with the graph arm."""
+    """Store incidents with edges and ask for the causes, without and with the graph arm."""
     cases = list(incidents())
     with target.client() as client:
         _store(client, cases)
@@ -60,7 +60,10 @@ def run_relations(target: Target, console: Console) -> dict[str, Any]:
             for graph in (False, True)
         }
     rows = [[system, *(f"{100 * row[k]:.1f}" for k in _LIMITS)] for system, row in found.items()]
-    note = f"{len(cases)} incidents, each CAUSED_BY a memory without a word in common; share of causes found."
+    note = (
+        f"{len(cases)} incidents, each CAUSED_BY a memory without a word in common; share of"
+        " causes found."
+    )
     columns = ["system", *(f"cause@{k}" for k in _LIMITS)]
     show_table(
         console, "Relations that the words do not carry (percent)", columns, rows, caption=note

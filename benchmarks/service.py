@@ -28,7 +28,7 @@ class ServiceError(Exception):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Service:
-    """A running service: where it answers, the process that holds it, and the settings it was given."""
+    """A running service: its address, its process, and the settings it was given."""
 
     target: Target
     process: subprocess.Popen[bytes]
@@ -43,7 +43,7 @@ def running_service(
     pagecache: str | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> Iterator[Service]:
-    """Start a service of its own, with more settings if need be, and stop it and remove its data at the end."""
+    """Run a service of its own, and remove its data at the end."""
     with tempfile.TemporaryDirectory(
         prefix="graphmem-bench-", ignore_cleanup_errors=True
     ) as folder:
@@ -110,10 +110,7 @@ def _start(
 
 
 def _without_settings(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment without settings of another service.
-
-    Where Java and the jars come from stays.
-    """
+    """The environment without settings of another service, but with those of Java and the jars."""
     kept = {"GRAPHMEM_NEO4J_LIB", "GRAPHMEM_MAVEN_URL", "GRAPHMEM_JAVA_HOME"}
     return {
         name: text
@@ -126,7 +123,10 @@ def _wait_ready(service: Service) -> None:
     deadline = time.monotonic() + _READY_SECONDS
     while not is_ready(service.target):
         if service.process.poll() is not None or time.monotonic() > deadline:
-            msg = f"The service did not start:\n{service.log_path.read_text('utf-8', 'replace')[-2000:]}"
+            msg = (
+                "The service did not"
+                f" start:\n{service.log_path.read_text('utf-8', 'replace')[-2000:]}"
+            )
             raise ServiceError(msg)
         time.sleep(_POLL_SECONDS)
 

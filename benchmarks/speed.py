@@ -236,8 +236,10 @@ def print_speed(console: Console, measured: Sequence[Figures], corpus: Corpus) -
 
 def _caption(corpus: Corpus) -> str:
     return (
-        f"Texts: {corpus.origin}. One service whose one space grows. Loaded in batches of 500 by one client. Ratios: a"
-        " recall over HTTP to its bare statement; adds without vectors to the embedder alone on the same texts."
+        f"Texts: {corpus.origin}. One service whose one space grows. Loaded in batches of 500"
+        " by one client. Ratios: a"
+        " recall over HTTP to its bare statement; adds without vectors to the embedder alone on"
+        " the same texts."
     )
 
 

@@ -1,4 +1,4 @@
-"""Upkeep: expire, archive and dedupe over many spaces, how much they hold, and what recalls feel of it."""
+"""Upkeep: expire, archive and dedupe over many spaces, and recalls beside them."""
 
 import itertools
 import json
@@ -39,7 +39,7 @@ _PAST = "2026-01-01T00:00:00Z"
 
 
 def run_upkeep(data: Path, *, console: Console) -> dict[str, Any]:
-    """Load 100,000 memories into 1,000 spaces, run the three jobs while recalls go on, and print what it took."""
+    """Load 100,000 memories into 1,000 spaces, and print what three jobs and recalls take."""
     with running_service(heap="1g", pagecache="512m", settings=_SETTINGS) as service:
         corpus = load_corpus(data, _EACH)
         _take_over(service)
@@ -56,7 +56,10 @@ def run_upkeep(data: Path, *, console: Console) -> dict[str, Any]:
     rows.append(["recall alone, p50 / p95", _spread(alone)])
     rows.append(["recall while the jobs run, p50 / p95", _spread(beside)])
     rows.append(["ratio of the p95", f"{percentile(beside, 0.95) / percentile(alone, 0.95):.2f}"])
-    note = f"{_SPACES * _EACH:,} memories in {_SPACES:,} spaces; each job in a process of its own; one client recalls."
+    note = (
+        f"{_SPACES * _EACH:,} memories in {_SPACES:,} spaces; each job in a process of its"
+        " own; one client recalls."
+    )
     show_table(console, "Upkeep", ["job", ""], rows, caption=note)
     return {
         "runs": runs,
@@ -70,7 +73,7 @@ def run_upkeep(data: Path, *, console: Console) -> dict[str, Any]:
 
 
 def _take_over(service: Service) -> None:
-    """Keep the service's own jobs process from running these jobs: all times of their schedule are taken."""
+    """Keep the service's own jobs process from running these jobs: their slots are taken."""
     connection = connect(load_settings(service.environment))
     try:
         for job in _JOBS:
@@ -94,7 +97,7 @@ def _load(target: Target, texts: tuple[str, ...], console: Console) -> None:
 
 
 def _memory(space: int, number: int, text: str, vector: list[float]) -> dict[str, Any]:
-    """One of the hundred memories of a space: the first expire, then some that nobody needs, then pairs of repeats."""
+    """A memory of a space: the first ones expire, some nobody needs, the others repeat."""
     body = item(f"user:u{space}", text, vector)
     if number < _EXPIRED:
         return body | {"expires_at": _PAST}
@@ -125,10 +128,7 @@ def _jobs_beside_recalls(
 
 
 def _run_job(service: Service, job: str) -> dict[str, Any]:
-    """Run a job as an operator would.
-
-    The seconds of the run itself, and the most memory that its process held.
-    """
+    """Run a job as an operator would; its seconds, and the most memory of its process."""
     command = (str(Path(sys.executable).with_name("graphmem")), "jobs", "run", job, "-o", "json")
     process = subprocess.Popen(
         command,
@@ -164,10 +164,7 @@ def _seconds(run: Mapping[str, Any]) -> float:
 def _recalled(
     target: Target, questions: tuple[str, ...], goes_on: Callable[[], bool]
 ) -> list[float]:
-    """The seconds of each recall, in one space after the other, as long as it goes on.
-
-    The first ones warm up.
-    """
+    """The seconds of each recall after the first ones, in one space after the other."""
     seconds = []
     with target.client() as client:
         asked = itertools.cycle(questions)
@@ -187,4 +184,7 @@ def _enough() -> Callable[[], bool]:
 
 
 def _spread(seconds: list[float]) -> str:
-    return f"{percentile(seconds, 0.5) * 1000:.1f} / {percentile(seconds, 0.95) * 1000:.1f} ms ({len(seconds)} recalls)"
+    return (
+        f"{percentile(seconds, 0.5) * 1000:.1f} / {percentile(seconds, 0.95) * 1000:.1f} ms"
+        f" ({len(seconds)} recalls)"
+    )

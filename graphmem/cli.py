@@ -1,4 +1,4 @@
-"""The command line: ``graphmem up | serve | jobs | schema | doctor | keys | demo | add | recall | export | import``."""
+"""The command line: ``graphmem`` and its commands."""
 
 import json
 import os
@@ -405,7 +405,7 @@ def export_space(settings: Settings, space: str, tenant: str, file: TextIO) -> N
 def import_space(settings: Settings, space: str, file: TextIO, tenant: str, output: str) -> None:
     """Write JSON lines, as export gives them, into a space; - reads standard input.
 
-    Again changes nothing.
+    A repetition changes nothing.
     """
     named = _space(space, tenant)
     caller = _operator(tenant)

@@ -19,9 +19,7 @@ _RETRY_SECONDS = 0.2
 
 
 def connect(settings: Settings) -> Connection:
-    """The connection that the settings describe.
-
-    Without a URI, to the embedded server that is running.
+    """The connection of the settings; without a URI, to the embedded server that is running.
 
     Raises:
         StoreUnavailable: none is running, or the address is not valid.
@@ -33,7 +31,10 @@ def connect(settings: Settings) -> Connection:
         )
     endpoint = attach(database_folder(settings))
     if endpoint is None:
-        msg = "The embedded Neo4j is not running: start it with `graphmem up`, or set GRAPHMEM_NEO4J_URI."
+        msg = (
+            "The embedded Neo4j is not running: start it with `graphmem up`, or set"
+            " GRAPHMEM_NEO4J_URI."
+        )
         raise StoreUnavailable(msg)
     return Connection(endpoint.uri, user=endpoint.user, password=endpoint.password)
 
@@ -51,7 +52,10 @@ def connection_of(settings: Settings, *, wait_seconds: float = 180.0) -> Connect
     deadline = time.monotonic() + wait_seconds
     while (password := Neo4jHome(database_folder(settings)).password()) is None:
         if time.monotonic() > deadline:
-            msg = "The embedded Neo4j was not started: start it with `graphmem up`, or set GRAPHMEM_NEO4J_URI."
+            msg = (
+                "The embedded Neo4j was not started: start it with `graphmem up`, or set"
+                " GRAPHMEM_NEO4J_URI."
+            )
             raise StoreUnavailable(msg)
         time.sleep(_RETRY_SECONDS)
     return Connection(f"bolt://{HOST}:{neo4j.bolt_port}", user=USER, password=password)
@@ -96,7 +100,7 @@ def has_failed(endpoint: Endpoint) -> bool:
 
 @contextmanager
 def database(settings: Settings) -> Iterator[Connection]:
-    """A connection for one command: to the running database, or to the embedded one started for it."""
+    """A connection for one command; an embedded server that is not running is started for it."""
     if settings.neo4j.uri or attach(database_folder(settings)):
         connection = connect(settings)
         try:
@@ -113,7 +117,7 @@ def database(settings: Settings) -> Iterator[Connection]:
 
 
 def admin_key(settings: Settings) -> str:
-    """The first admin key: of the settings, or made once and kept in the data folder with mode 0600."""
+    """The first admin key: of the settings, or made once and kept in the data folder."""
     if settings.server.api_key:
         return settings.server.api_key
     path = admin_key_path(settings)

@@ -135,7 +135,7 @@ class SchemaMismatch(GraphmemError):
 
 
 class SchemaOutdated(SchemaMismatch):
-    """The schema in the database is older than this version of graphmem, and may just be brought up to date."""
+    """The schema in the database is older than this version, and may just be brought up to date."""
 
 
 class EmbeddedServerError(StoreUnavailable):

@@ -59,10 +59,7 @@ class _Paths(fields.List[Any]):
 
 
 class _Overrides(fields.Field[dict[str, Any]]):
-    """Values of the policy, in tables or by their path.
-
-    Texts of the environment become what they say.
-    """
+    """Values of the policy, in tables or by their path; texts become what they spell."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> dict[str, Any]:  # noqa: ANN401, ARG002
         flat = {path: _spoken(inner) for path, inner in _leaves(_table(value)) if inner != {}}
@@ -138,10 +135,7 @@ def _spoken(value: Any) -> Any:  # noqa: ANN401 - any value of a TOML file
 
 
 class _EntityKeys(fields.Field[dict[str, str]]):
-    """A table of entity keys, or in the environment ``person:bob=person:robert,…``.
-
-    Both are normalised.
-    """
+    """Entity keys, normalised, as a table or as ``person:bob=person:robert,…``."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> dict[str, str]:  # noqa: ANN401, ARG002
         if isinstance(value, str):
@@ -335,7 +329,7 @@ def load_settings(environment: Mapping[str, str]) -> Settings:
     """The settings of an environment and the file that it names.
 
     Raises:
-        SettingsError: unknown or unfit keys, all named at once, each with the variable or file that set it.
+        SettingsError: keys are unknown or unfit; all are named, with what set them.
     """
     values, problems = _from_file(environment.get("GRAPHMEM_CONFIG"))
     places = _add_environment(values, environment, problems)
@@ -372,10 +366,7 @@ def _from_file(path: str | None) -> tuple[dict[str, Any], list[str]]:
 def _add_environment(
     values: dict[str, Any], environment: Mapping[str, str], problems: list[str]
 ) -> dict[str, str]:
-    """Put what the environment sets over the values of the file.
-
-    Says which variable set which path.
-    """
+    """Put what the environment sets over the values of the file; the variables, by path."""
     places: dict[str, str] = {}
     for name in sorted(environment):
         if not name.startswith(_PREFIX) or name.removeprefix(_PREFIX) in _OTHER_NAMES:

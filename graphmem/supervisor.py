@@ -1,4 +1,4 @@
-"""The supervisor behind ``graphmem up``: Neo4j, the API and the jobs as children that never outlive it.
+"""The supervisor behind ``graphmem up``: Neo4j, the API and the jobs as its children.
 
 A child that dies is started again; whatever ends this process ends the children.
 """
@@ -114,7 +114,7 @@ class Supervisor:
         self._prepare()
 
     def _is_worth_waiting(self, error: StoreUnavailable) -> bool:
-        """Whether a database that does not come up may come back: it did once, or it is somebody else's."""
+        """Whether a database may come back: it was there before, or it is somebody else's."""
         if isinstance(error, StoreLoginRefused):
             return False
         if isinstance(error, EmbeddedServerError):
@@ -158,7 +158,10 @@ class Supervisor:
                     msg = f"The {name} process ended: {_last_line(child.output())}"
                     raise EmbeddedServerError(msg)
             if time.monotonic() > deadline:
-                msg = f"The API is not ready after {_READY_SECONDS:.0f} s; see {self._children['api'].log_path}."
+                msg = (
+                    f"The API is not ready after {_READY_SECONDS:.0f} s; see"
+                    f" {self._children['api'].log_path}."
+                )
                 raise EmbeddedServerError(msg)
             time.sleep(0.1)
 
@@ -237,7 +240,7 @@ class Supervisor:
 
 
 def ready_lines(settings: Settings, url: str) -> list[str]:
-    """What is said once everything runs: where it is and where its secrets lie, but no secret itself."""
+    """The text once everything runs: addresses, and where secrets lie, but no secret."""
     neo4j = settings.neo4j
     if neo4j.uri:
         address, login = neo4j.uri, f"{neo4j.user}, password in the settings"
@@ -248,7 +251,10 @@ def ready_lines(settings: Settings, url: str) -> list[str]:
         "",
         f"graphmem is ready at {url}",
         f"  API docs   {url}/docs/",
-        f"  admin key  {'GRAPHMEM_API_KEY' if settings.server.api_key else admin_key_path(settings)}",
+        (
+            "  admin key "
+            f" {'GRAPHMEM_API_KEY' if settings.server.api_key else admin_key_path(settings)}"
+        ),
         f"  data       {settings.server.data_dir}",
         f"  Neo4j      {address}",
         f"  its login  {login}",

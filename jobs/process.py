@@ -1,4 +1,4 @@
-"""Running the table: one scheduler, in a process of its own, never inside a web worker."""
+"""The jobs process: one scheduler, in a process of its own, never inside a web worker."""
 
 import logging
 import signal
@@ -31,10 +31,7 @@ class JobsProcess:
     schedule: Sequence[ScheduledJob]
 
     def serve(self) -> None:
-        """Run until SIGTERM or Ctrl-C.
-
-        Then the jobs that are on end their batch and write down what they did.
-        """
+        """Run until SIGTERM or Ctrl-C; running jobs then end their batch and their record."""
         pool = ThreadPoolExecutor(_AT_ONCE)
         scheduler = self._scheduler(pool)
 
@@ -50,10 +47,7 @@ class JobsProcess:
         pool.shutdown(wait=True)
 
     def run_job(self, job: ScheduledJob) -> None:
-        """Run one job.
-
-        Another process that has it, or a database that is away, is no failure of this one.
-        """
+        """Run a job; it is no failure that another process has it or the database is away."""
         try:
             if self.runner.run_once(job.name, job.slot(datetime.now(UTC))) is None:
                 log.info("job %s was left to another process", job.name)
@@ -100,7 +94,7 @@ class JobsProcess:
         return scheduler
 
     def _catch_up(self) -> None:
-        """Run the daily jobs whose time of today passed while no process, or no database, was there to run them."""
+        """Run the daily jobs whose time of today passed while nothing could run them."""
         for job in self.missed_today(datetime.now(UTC)):
             self.run_job(job)
 

@@ -33,10 +33,7 @@ class ScheduledJob:
         return first is not None and first <= now
 
     def slot(self, now: datetime) -> int:
-        """The number of the period that a moment lies in.
-
-        All processes fire in the same one, and one of them runs.
-        """
+        """The number of the period of a moment; all processes fire in it, and one of them runs."""
         return int(now.timestamp()) // self.schedule.period_seconds
 
 

@@ -65,7 +65,7 @@ class BreakableEmbedder:
 
 
 class ScriptedModel:
-    """A language model that answers what it was given, one after the other, the last one again and again."""
+    """A language model that gives prepared answers in turn, the last one again and again."""
 
     name = "scripted"
 

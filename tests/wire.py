@@ -1,4 +1,4 @@
-"""A line to a server that can be cut and mended: what stands between two processes when the network fails."""
+"""A line to a server that can be cut and mended, as a network that fails."""
 
 import contextlib
 import socket

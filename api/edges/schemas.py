@@ -45,9 +45,9 @@ class EdgeBody(RequestSchema):
         load_default=1.0,
         validate=validate.Range(0, 1, error="Must be a number from 0 to 1 (EdgeWeightOutOfRange)."),
     )
-    reason = Text(load_default=None, allow_none=True, validate=validate.Length(1, 500))
-    link_type = Text(load_default=None, allow_none=True, validate=validate.Length(1, 64))
-    uid = fields.String(load_default=None, allow_none=True, validate=check_uid)
+    reason = Text(load_default=None, validate=validate.Length(1, 500))
+    link_type = Text(load_default=None, validate=validate.Length(1, 64))
+    uid = fields.String(load_default=None, validate=check_uid)
 
 
 class EdgeListQuery(PageQuery):

@@ -55,7 +55,7 @@ class MergeBody(RequestSchema):
 
     space = SpaceField(required=True, metadata={"example": "user:ada"})
     into = fields.String(required=True, metadata=_KEY)
-    reason = Text(load_default=None, allow_none=True, validate=validate.Length(1, 500))
+    reason = Text(load_default=None, validate=validate.Length(1, 500))
 
 
 class SplitBody(RequestSchema):
@@ -69,7 +69,7 @@ class SplitBody(RequestSchema):
         validate=validate.Length(1, 500),
         metadata={"description": "uids of memories of the space that mention it"},
     )
-    reason = Text(load_default=None, allow_none=True, validate=validate.Length(1, 500))
+    reason = Text(load_default=None, validate=validate.Length(1, 500))
 
 
 class EntityListed(Schema):

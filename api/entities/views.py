@@ -43,7 +43,7 @@ blueprint = JsonBlueprint(
 def listing(query: dict[str, Any]) -> Response:
     """List the entities that memories of some spaces mention.
 
-    The one named exactly as the prefix comes first.
+    An entity named exactly as the prefix comes first.
     """
     spaces = query["space"]
     types, name = _prefix(query["prefix"], query["type"])
@@ -62,7 +62,7 @@ def listing(query: dict[str, Any]) -> Response:
 @blueprint.query(EntityQuery)
 @blueprint.response(200, EntityDetail)
 def one(query: dict[str, Any], key: str) -> Response:
-    """An entity: its names, how many memories mention it, and what is known of it, in each space, in a few words.
+    """An entity: its names, its mentions, and a summary of what each space knows of it.
 
     The consolidate job makes summaries once more than five facts are known. A merged name leads to
     what it became.
@@ -112,7 +112,7 @@ def merge(values: dict[str, Any], key: str) -> Response:
 @blueprint.arguments(SplitBody)
 @blueprint.response(200, ChangeAnswer)
 def split(values: dict[str, Any], key: str) -> Response:
-    """Let some memories that mention an entity mention another one instead, which is created if need be."""
+    """Move some mentions of an entity to another one, which is created if need be."""
     change = service().entity_keeper.split(
         values["space"],
         key,
@@ -141,7 +141,7 @@ def changes(query: dict[str, Any]) -> Response:
 @requires(Role.CURATOR)
 @blueprint.response(HTTPStatus.OK, ChangeAnswer)
 def undo(merge_id: str) -> Response:
-    """Undo a merge or split: the former graph is restored exactly, except what was rewritten since."""
+    """Undo a merge or split: the graph is as before, except what was rewritten since."""
     return jsonify(change_view(service().entity_keeper.undo(merge_id, caller=g.caller)))
 
 

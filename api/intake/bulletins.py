@@ -9,7 +9,7 @@ from api.auth import requires
 from api.fields import RequestSchema, Text
 from api.json_blueprint import JsonBlueprint
 from api.service import service
-from api.space_fields import OrchestratorField
+from api.space_fields import OrchestratorField, OrchestratorRequest
 from graphmem.errors import NotFound
 from graphmem.intake.room import Intake
 from graphmem.model.bulletin import Snapshot
@@ -24,10 +24,9 @@ blueprint = JsonBlueprint(
 _LIMIT_MAX = 100_000
 
 
-class BulletinRequest(RequestSchema):
+class BulletinRequest(OrchestratorRequest):
     """For which message, and what it asks."""
 
-    space = OrchestratorField(required=True, metadata={"example": "orchestrator:main"})
     message_id = Text(required=True, validate=validate.Length(1, 512))
     query = Text(required=True, validate=validate.Length(1, 8_000))
     limit_chars = fields.Integer(load_default=LIMIT_CHARS, validate=validate.Range(0, _LIMIT_MAX))

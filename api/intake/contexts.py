@@ -7,12 +7,12 @@ from marshmallow import Schema, fields, validate
 
 from api.auth import requires
 from api.errors import error_detail
-from api.fields import RequestSchema, Text
+from api.fields import Text
 from api.intake.bulletins import BulletinAnswer, bulletin_view
 from api.json_blueprint import JsonBlueprint
 from api.recall.schemas import Citation, citation_view
 from api.service import service
-from api.space_fields import OrchestratorField
+from api.space_fields import OrchestratorRequest
 from graphmem.intake.context import Context, Purpose
 from graphmem.intake.room import Intake
 from graphmem.model.caller import Role
@@ -28,15 +28,13 @@ blueprint = JsonBlueprint(
 _EVIDENCE_CHARS = LIMIT_CHARS // EVIDENCE_MAX
 
 
-class ContextBody(RequestSchema):
+class ContextBody(OrchestratorRequest):
     """A message, and what its context is for."""
 
-    space = OrchestratorField(required=True, metadata={"example": "orchestrator:main"})
     purpose = fields.Enum(Purpose, by_value=True, required=True)
     message_id = Text(required=True, validate=validate.Length(1, 256))
     conversation_id = Text(
         load_default=None,
-        allow_none=True,
         validate=validate.Length(1, 256),
         metadata={"description": "With it the message is written down first"},
     )

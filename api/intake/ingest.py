@@ -6,10 +6,10 @@ from flask import Response, g, jsonify
 from marshmallow import Schema, fields, validate
 
 from api.auth import requires
-from api.fields import RequestSchema, Text
+from api.fields import Text
 from api.json_blueprint import JsonBlueprint
 from api.service import service
-from api.space_fields import OrchestratorField
+from api.space_fields import OrchestratorRequest
 from graphmem.intake.manifests import Manifest
 from graphmem.intake.room import Intake
 from graphmem.model.caller import Role
@@ -19,20 +19,17 @@ blueprint = JsonBlueprint(
 )
 
 
-class UploadBody(RequestSchema):
+class UploadBody(OrchestratorRequest):
     """A file to be taken in."""
 
-    space = OrchestratorField(required=True, metadata={"example": "orchestrator:main"})
     filename = Text(
         required=True, validate=validate.Length(1, 1_000), metadata={"example": "notes.md"}
     )
     content = fields.String(required=True, metadata={"example": "We ship on Friday."})
 
 
-class ScanBody(RequestSchema):
+class ScanBody(OrchestratorRequest):
     """Whose ingest folder to look into."""
-
-    space = OrchestratorField(required=True, metadata={"example": "orchestrator:main"})
 
 
 class ManifestError(Schema):
@@ -43,7 +40,7 @@ class ManifestError(Schema):
 
 
 class ManifestAnswer(Schema):
-    """What became of a file: the manifest that lies beside it, and the name under which both lie."""
+    """What became of a file: its manifest, and the name under which both lie."""
 
     file = fields.String()
     status = fields.String(metadata={"enum": ["processed", "duplicate", "rejected"]})
@@ -74,7 +71,7 @@ class ScanAnswer(Schema):
 def upload(values: dict[str, Any]) -> Response:
     """Drop a file and take it in.
 
-    The answer is its manifest; that of a file which is rejected too.
+    The answer is its manifest, also where the file is rejected.
     """
     space = values["space"]
     return jsonify(

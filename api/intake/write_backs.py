@@ -8,11 +8,11 @@ from marshmallow import Schema, fields, validate
 
 from api.auth import requires
 from api.edges.schemas import check_uid
-from api.fields import RequestSchema, Text
+from api.fields import Text
 from api.json_blueprint import JsonBlueprint
 from api.memories.schemas import MemoryAnswer, memory_view
 from api.service import service
-from api.space_fields import OrchestratorField
+from api.space_fields import OrchestratorRequest
 from graphmem.errors import InvalidInput
 from graphmem.gateway.edges import EdgeRequest
 from graphmem.intake.write_backs import (
@@ -35,19 +35,17 @@ _ID = validate.Length(1, 256)
 _CONTENT = validate.Length(max=200_000)
 
 
-class TranscriptBody(RequestSchema):
+class TranscriptBody(OrchestratorRequest):
     """A message that came in."""
 
-    space = OrchestratorField(required=True, metadata={"example": "orchestrator:main"})
     message_id = Text(required=True, validate=_ID)
     conversation_id = Text(required=True, validate=_ID)
     content = Text(required=True, validate=_CONTENT)
 
 
-class WorkflowOutputBody(RequestSchema):
+class WorkflowOutputBody(OrchestratorRequest):
     """What a step of a workflow made, by key."""
 
-    space = OrchestratorField(required=True, metadata={"example": "orchestrator:main"})
     workflow_run_id = Text(required=True, validate=validate.Length(1, 128))
     step_id = Text(required=True, validate=validate.Length(1, 128))
     attempt = fields.Integer(required=True, validate=validate.Range(0, 1_000_000))
@@ -60,10 +58,9 @@ class WorkflowOutputBody(RequestSchema):
     )
 
 
-class DiagnosticsBody(RequestSchema):
+class DiagnosticsBody(OrchestratorRequest):
     """What an investigation found, and the memories that it is about."""
 
-    space = OrchestratorField(required=True, metadata={"example": "orchestrator:main"})
     finding_id = Text(required=True, validate=_ID)
     content = Text(required=True, validate=_CONTENT)
     related = fields.List(
@@ -112,21 +109,22 @@ def write_outputs(values: dict[str, Any]) -> Response:
     """Keep what a step made: all of it or nothing. A later attempt revises the same memories."""
     space = values.pop("space")
     made = workflow_output(space.name, **values)
-    results = {
-        name: {"key": name, "outcome": _NOTHING, "uid": None} for name in sorted(values["outputs"])
-    }
+    written: dict[str, WriteResult] = {}
     trace_id = None
     if made:
-        report = service().writing.write(
-            [request for _, request in made], caller=g.caller, atomic=True
-        )
-        for (name, _), result in zip(made, _accepted(report), strict=True):
-            results[name] |= {
-                "outcome": result.outcome.value,
-                "uid": result.memory.uid if result.memory else None,
-            }
+        requests = [request for _, request in made]
+        report = service().writing.write(requests, caller=g.caller, atomic=True)
+        written = dict(zip((name for name, _ in made), _accepted(report), strict=True))
         trace_id = report.trace_id
-    return jsonify(results=list(results.values()), trace_id=trace_id)
+    results = [_output(name, written.get(name)) for name in sorted(values["outputs"])]
+    return jsonify(results=results, trace_id=trace_id)
+
+
+def _output(name: str, result: WriteResult | None) -> dict[str, Any]:
+    if result is None:
+        return {"key": name, "outcome": _NOTHING, "uid": None}
+    uid = result.memory.uid if result.memory else None
+    return {"key": name, "outcome": result.outcome.value, "uid": uid}
 
 
 @blueprint.post("/diagnostics")
@@ -170,10 +168,7 @@ def _written(request: WriteRequest | None, edges: Sequence[EdgeRequest] = ()) ->
 
 
 def _accepted(report: WriteReport) -> tuple[WriteResult, ...]:
-    """The results of a write.
-
-    The first error that is not a consequence of another one is raised.
-    """
+    """The results of a write; its first error that no other one caused is raised."""
     if error := report.first_error:
         raise error
     return report.results

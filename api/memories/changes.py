@@ -35,7 +35,9 @@ _IF_MATCH = {
     "in": "header",
     "name": "If-Match",
     "schema": {"type": "string"},
-    "description": "The ETag that the change was decided on; another version is 409 and nothing changes.",
+    "description": (
+        "The ETag that the change was decided on; another version is 409 and nothing changes."
+    ),
 }
 
 
@@ -97,7 +99,7 @@ def restore(query: dict[str, Any], values: dict[str, Any], uid: str) -> Response
 @blueprint.response(200, UnfoldAnswer)
 @blueprint.doc(parameters=[_IF_MATCH])
 def unfold(query: dict[str, Any], uid: str) -> Response:
-    """Take apart what the curator folded: its members are active again, the folded memory is archived."""
+    """Take a folded memory apart: its members are active again, and it is archived."""
     memory = found_memory(uid, query["space"])
     done = service().gateway.execute(
         Unfold(
@@ -119,10 +121,7 @@ def unfold(query: dict[str, Any], uid: str) -> Response:
 @blueprint.query(HistoryQuery)
 @blueprint.response(200, HistoryAnswer)
 def history(query: dict[str, Any], uid: str) -> Response:
-    """The versions of a memory, newest first, each with what changed.
-
-    And what it replaced or was replaced by.
-    """
+    """The versions of a memory, newest first, each with its changes, and its lineage."""
     memory = found_memory(uid, query["space"])
     after = cursor_of(query)
     found = service().histories.of(
@@ -142,7 +141,7 @@ def history(query: dict[str, Any], uid: str) -> Response:
 @blueprint.query(NeighbourQuery)
 @blueprint.response(200, NeighbourAnswer)
 def neighbours(query: dict[str, Any], uid: str) -> Response:
-    """The memories within one to three edges of a memory, nearest first, and the edges among them."""
+    """The memories within one to three edges of a memory, nearest first, and their edges."""
     memory = found_memory(uid, query["space"])
     found = service().edges.around(
         memory, depth=query["depth"], types=query["edge_type"] or EVERY_TYPE, limit=query["limit"]

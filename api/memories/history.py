@@ -1,5 +1,6 @@
 """Histories in answers."""
 
+from datetime import datetime
 from typing import Any
 
 from marshmallow import Schema, fields
@@ -25,7 +26,7 @@ _BOOKKEEPING = {
 
 
 class MemoryVersion(Schema):
-    """One version of a memory, from when until when it was in force, and what made it differ from the one before."""
+    """A version of a memory: when it was in force, and what it changed."""
 
     version = fields.Integer()
     recorded_from = fields.DateTime()
@@ -36,7 +37,9 @@ class MemoryVersion(Schema):
         keys=fields.String(),
         values=fields.Dict(),
         metadata={
-            "description": "field → {from, to}; null where the version before is on the next page or was none"
+            "description": (
+                "field → {from, to}; null where the version before is on the next page or was none"
+            )
         },
         allow_none=True,
     )
@@ -65,27 +68,26 @@ def memory_versions(
     memory: Memory, history: History, *, begins: bool
 ) -> tuple[dict[str, Any], ...]:
     """A page of the versions of a memory; the first one begins with the present version."""
-    present = [(memory, None)] if begins else []
-    versions = [
-        *present,
-        *((revision.memory, revision.replaced_at) for revision in history.revisions),
-    ]
-    before = [version for version, _ in versions[1:]] + [None]
-    starts = [until for _, until in versions[1:]]
-    is_whole = not history.has_more
-    last_start = versions[-1][0].created_at if is_whole else versions[-1][0].updated_at
+    versions: list[tuple[Memory, datetime | None]] = [(memory, None)] if begins else []
+    versions += [(revision.memory, revision.replaced_at) for revision in history.revisions]
+    last = versions[-1][0]
+    earlier = [*versions[1:], (None, last.updated_at if history.has_more else last.created_at)]
     return tuple(
-        {
-            "version": version.version,
-            "recorded_from": iso(start),
-            "recorded_until": iso(until),
-            "changes": _changes(earlier, version) if earlier else None,
-            "memory": memory_view(version),
-        }
-        for (version, until), earlier, start in zip(
-            versions, before, [*starts, last_start], strict=True
-        )
+        _version(version, before, start, until)
+        for (version, until), (before, start) in zip(versions, earlier, strict=True)
     )
+
+
+def _version(
+    memory: Memory, before: Memory | None, start: datetime | None, until: datetime | None
+) -> dict[str, Any]:
+    return {
+        "version": memory.version,
+        "recorded_from": iso(start),
+        "recorded_until": iso(until),
+        "changes": _changes(before, memory) if before else None,
+        "memory": memory_view(memory),
+    }
 
 
 def lineage_view(history: History, caller: Caller) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ from marshmallow import Schema, ValidationError, fields, pre_load, validate, val
 
 from api.fields import (
     EntityField,
+    Flag,
     Number,
     RequestSchema,
     Text,
@@ -91,7 +92,7 @@ class MemoryRequest(_TypedRequest):
     valid_from = UtcDateTime()
     valid_until = UtcDateTime()
     expires_at = UtcDateTime()
-    pinned = fields.Boolean(truthy={True}, falsy={False})
+    pinned = Flag()
     tags = fields.List(fields.String())
     metadata = fields.Dict(keys=fields.String())
     embedding = VectorField()
@@ -130,7 +131,7 @@ class PatchRequest(_TypedRequest):
     valid_from = UtcDateTime(allow_none=True)
     valid_until = UtcDateTime(allow_none=True)
     expires_at = UtcDateTime(allow_none=True)
-    pinned = fields.Boolean(truthy={True}, falsy={False})
+    pinned = Flag()
     tags = fields.List(fields.String(), allow_none=True)
     metadata = fields.Dict(keys=fields.String(), allow_none=True)
 
@@ -173,7 +174,7 @@ def correction_request(memory: Memory, values: dict[str, Any]) -> WriteRequest:
 class StatusRequest(RequestSchema):
     """Why a status changes."""
 
-    reason = Text(load_default=None, allow_none=True, validate=validate.Length(1, 500))
+    reason = Text(load_default=None, validate=validate.Length(1, 500))
 
 
 class BatchRequest(RequestSchema):
@@ -184,7 +185,7 @@ class BatchRequest(RequestSchema):
         required=True,
         validate=validate.Length(min=1, max=_LIMITS.batch_max),
     )
-    atomic = fields.Boolean(truthy={True}, falsy={False}, load_default=False)
+    atomic = Flag(load_default=False)
 
 
 class ListQuery(PageQuery):
@@ -313,9 +314,13 @@ class BatchAnswer(Schema):
 MemoryList = page_of(MemoryAnswer, "MemoryList", "One page of memories, newest first.")
 
 
+_ANSWERED = tuple(MemoryAnswer().fields)
+
+
 def memory_view(memory: Memory) -> dict[str, Any]:
-    """A memory as every answer shows it."""
-    counted = {
+    """A memory as every answer shows it, in the order of its schema."""
+    values = memory_values(memory) | {
+        "space": memory.space.name,
         "status_reason": memory.status_reason,
         "status_at": iso(memory.status_at),
         "mention_count": memory.mention_count,
@@ -324,4 +329,4 @@ def memory_view(memory: Memory) -> dict[str, Any]:
         "embedded": memory.embedded,
         "version": memory.version,
     }
-    return {"space": memory.space.name} | memory_values(memory) | counted
+    return {name: values[name] for name in _ANSWERED}

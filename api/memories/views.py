@@ -48,7 +48,10 @@ _IDEMPOTENCY = {
     "in": "header",
     "name": "Idempotency-Key",
     "schema": {"type": "string", "maxLength": _LONGEST_KEY},
-    "description": "Repeating a request with the same key within 24 hours gives the first answer and writes nothing.",
+    "description": (
+        "Repeating a request with the same key within 24 hours gives the first"
+        " answer and writes nothing."
+    ),
 }
 _one = MemoryRequest()
 

@@ -5,7 +5,7 @@ from typing import Any
 from marshmallow import Schema, fields, validate
 
 from api.edges.schemas import EdgeAnswer, edge_view
-from api.fields import Number, RequestSchema, Text, UtcDateTime
+from api.fields import Flag, Number, RequestSchema, Text, UtcDateTime
 from api.memories.schemas import MemoryAnswer, memory_view
 from graphmem.model.memory import Memory, MemoryType
 from graphmem.model.policy import RecallPolicy
@@ -41,13 +41,9 @@ class RecallBody(RequestSchema):
         validate=validate.Range(1, _LIMITS.limit_max),
         metadata={"description": "20 by default; in orchestrator spaces memory.retrieval.top_n"},
     )
-    ranker = fields.Enum(RankerName, by_value=True, load_default=None, allow_none=True)
-    candidates_vector = fields.Integer(
-        strict=True, load_default=None, allow_none=True, validate=_CANDIDATES
-    )
-    candidates_text = fields.Integer(
-        strict=True, load_default=None, allow_none=True, validate=_CANDIDATES
-    )
+    ranker = fields.Enum(RankerName, by_value=True, load_default=None)
+    candidates_vector = fields.Integer(strict=True, load_default=None, validate=_CANDIDATES)
+    candidates_text = fields.Integer(strict=True, load_default=None, validate=_CANDIDATES)
     types = fields.List(fields.Enum(MemoryType, by_value=True), load_default=list)
     tags = fields.List(
         Text(validate=validate.Length(1, 64)), load_default=list, validate=validate.Length(max=32)
@@ -56,49 +52,43 @@ class RecallBody(RequestSchema):
         Text(validate=validate.Length(1, 512)), load_default=list, validate=validate.Length(max=16)
     )
     captured_by = fields.List(fields.Enum(CapturedBy, by_value=True), load_default=list)
-    conversation_id = Text(load_default=None, allow_none=True, validate=validate.Length(1, 512))
-    include_superseded = fields.Boolean(truthy={True}, falsy={False}, load_default=False)
-    include_archived = fields.Boolean(truthy={True}, falsy={False}, load_default=False)
+    conversation_id = Text(load_default=None, validate=validate.Length(1, 512))
+    include_superseded = Flag(load_default=False)
+    include_archived = Flag(load_default=False)
     as_of = UtcDateTime(
         load_default=None,
-        allow_none=True,
         metadata={"description": "What was true then; by default now"},
     )
     known_at = UtcDateTime(
         load_default=None,
-        allow_none=True,
         metadata={"description": "What was recorded by then; by default now"},
     )
-    cards = fields.Boolean(truthy={True}, falsy={False}, load_default=False)
-    graph = fields.Boolean(
-        truthy={True},
-        falsy={False},
+    cards = Flag(load_default=False)
+    graph = Flag(
         load_default=False,
         metadata={
             "description": "Whether memories near the best ones in the graph are candidates too"
         },
     )
-    plan = fields.Boolean(
-        truthy={True},
-        falsy={False},
+    plan = Flag(
         load_default=False,
         metadata={
             "description": "Whether the cue decides how much is recalled: nothing, 4 or 8 memories"
         },
     )
     min_score = Number(load_default=0.0, validate=validate.Range(0, 1))
-    explain = fields.Boolean(truthy={True}, falsy={False}, load_default=False)
+    explain = Flag(load_default=False)
 
 
 class ArmAnswer(Schema):
-    """The place of a memory in one arm."""
+    """The rank and score of a memory in one arm."""
 
     rank = fields.Integer()
     score = fields.Float()
 
 
 class Arms(Schema):
-    """The place in each arm; null where the arm did not find it."""
+    """The rank and score in each arm; null where the arm did not find the memory."""
 
     vector = fields.Nested(ArmAnswer, allow_none=True)
     text = fields.Nested(ArmAnswer, allow_none=True)
@@ -106,7 +96,7 @@ class Arms(Schema):
 
 
 class ExplanationAnswer(Schema):
-    """Why a memory came back where it did."""
+    """Why a memory has its rank."""
 
     arms = fields.Nested(Arms)
     factors = fields.Dict(keys=fields.String(), values=fields.Float())

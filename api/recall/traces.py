@@ -56,7 +56,7 @@ class WhyAnswer(Schema):
 def trace(trace_id: str) -> Response:
     """What a write, recall or job did.
 
-    Those of recalls are there half a second later at the latest.
+    The trace of a recall is there half a second later at the latest.
     """
     found = _found(trace_id)
     names = [space_from_key(key).name for key in found.spaces]

@@ -44,7 +44,9 @@ class RunAnswer(Schema):
     job = fields.String()
     status = fields.String(
         metadata={
-            "description": "running, succeeded, partial (the next goes on), failed, abandoned or missed"
+            "description": (
+                "running, succeeded, partial (the next goes on), failed, abandoned or missed"
+            )
         }
     )
     dry_run = fields.Boolean()
@@ -98,7 +100,7 @@ JobList = page_of(JobAnswer, "JobList", "All jobs, by name.")
 def listing() -> Response:
     """List the jobs: what each does, when it runs, and how its runs went.
 
-    What runs did is shown to operators.
+    Only operators see what the runs did.
     """
     states = tuple(service().runner.states())
     return page_answer(Page(items=states, total=len(states)), _job_view)
@@ -112,7 +114,7 @@ def listing() -> Response:
 def run(values: dict[str, Any], name: str) -> Response:
     """Run a job now and wait for it, in one space or, for operators, in all.
 
-    409 while it is running elsewhere.
+    The answer is 409 while it is running elsewhere.
     """
     if service().runner.named(name).by_command_only:
         message = f"{name} is run from the command line: `graphmem jobs run {name}`."

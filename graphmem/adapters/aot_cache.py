@@ -64,11 +64,11 @@ def temporary_folder(folder: Path) -> Iterator[Path]:
     """Yield a throw-away folder, and remove those of processes that were killed."""
     for left in folder.glob(f"{TRAINING_FOLDER}*"):
         shutil.rmtree(left, ignore_errors=True)
-    place = Path(tempfile.mkdtemp(dir=folder, prefix=TRAINING_FOLDER))
+    root = Path(tempfile.mkdtemp(dir=folder, prefix=TRAINING_FOLDER))
     try:
-        yield place
+        yield root
     finally:
-        shutil.rmtree(place, ignore_errors=True)
+        shutil.rmtree(root, ignore_errors=True)
 
 
 class AotTraining:
@@ -118,9 +118,9 @@ class AotTraining:
                 log.warning("the start-up cache could not be made: %s", problem)
 
     def _train_in(self, folder: Path) -> None:
-        with temporary_folder(folder) as place:
-            part = place / "cache"
-            self._train(Neo4jHome(place / "home"), part)
+        with temporary_folder(folder) as root:
+            part = root / "cache"
+            self._train(Neo4jHome(root / "home"), part)
             if part.exists() and not self._cancelled.is_set():
                 for old in folder.glob("aot-*.aot"):  # of another Java or Neo4j, 160 MB each
                     old.unlink()

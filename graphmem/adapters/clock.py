@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 
 class SystemClock:
-    """The clock of the machine; the only place that asks it."""
+    """The clock of the machine; nothing else asks it."""
 
     def now(self) -> datetime:
         """The present moment in UTC."""

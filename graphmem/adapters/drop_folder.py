@@ -59,7 +59,7 @@ def plain_size(path: Path) -> int:
 
 
 def is_being_written(path: Path) -> bool:
-    """Whether another process has a plain file open for writing, or may have: it was changed a moment ago.
+    """Whether another process writes to a plain file, or may: it was changed a moment ago.
 
     A read lease is refused while a file is open for writing. What breaks one is told by a signal
     that nobody minds: the usual one would end the process.
@@ -89,7 +89,7 @@ def is_being_written(path: Path) -> bool:
 
 
 def signature(path: Path) -> Signature:
-    """What tells a file from another one, or from what it was: its inode, size and time of change."""
+    """The inode, size and time of change of a file: these differ once it is another."""
     found = path.lstat()
     return found.st_ino, found.st_size, found.st_mtime_ns
 
@@ -126,10 +126,7 @@ def free_path(path: Path, *, with_ending: str) -> Path:
 
 
 def move(source: Path, target: Path) -> None:
-    """Move a file in one step.
-
-    To another file system by a whole copy first, so that none is ever half there.
-    """
+    """Move a file in one step; to another file system, by a whole copy first."""
     try:
         source.rename(target)
     except OSError as error:
@@ -158,7 +155,7 @@ def write_json(path: Path, values: object, *, durable: bool = False) -> None:
 def drop(folder: Path, name: str, data: bytes, *, parts: Path) -> None:
     """Put a file into a folder, in one step where the file system has links.
 
-    ``parts`` lies on the same one.
+    ``parts`` is a folder on the same file system.
 
     Raises:
         FileExistsError: one of that name is there.

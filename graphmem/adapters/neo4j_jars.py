@@ -1,4 +1,4 @@
-"""The jars of the embedded Neo4j: listed in the lock, fetched once, checked before their first use."""
+"""The jars of the embedded Neo4j: listed in the lock, fetched once, checked before use."""
 
 import errno
 import hashlib
@@ -107,10 +107,13 @@ def jars_in(folder: Path, lock: JarLock) -> list[Path]:
     """
     paths = []
     for jar in lock.jars:
-        places = (folder / jar.file_name, folder / jar.path)
-        path = next((place for place in places if place.is_file()), None)
+        candidates = (folder / jar.file_name, folder / jar.path)
+        path = next((each for each in candidates if each.is_file()), None)
         if path is None:
-            message = f"The folder {folder} lacks {jar.file_name}, one of the {len(lock.jars)} jars of Neo4j."
+            message = (
+                f"The folder {folder} lacks {jar.file_name}, one of the {len(lock.jars)}"
+                " jars of Neo4j."
+            )
             raise EmbeddedServerError(message)
         if not is_right(path, jar):
             raise EmbeddedServerError(wrong_checksum(jar, path))
@@ -221,7 +224,10 @@ def is_right(path: Path, jar: Jar) -> bool:
 
 def wrong_checksum(jar: Jar, path: Path) -> str:
     """Say that a jar is not the one of the lock."""
-    return f"The jar {jar.coordinates} at {path} does not have the checksum of the lock, so it was not used."
+    return (
+        f"The jar {jar.coordinates} at {path} does not have the checksum of the lock, so it"
+        " was not used."
+    )
 
 
 def unreachable(jar: Jar, failure: Exception) -> str:

@@ -32,7 +32,7 @@ def why_it_ended(output: str) -> str:
 
 
 def useful_line(output: str) -> str:
-    """Return the innermost cause, else the first line that looks like an error, else the last line."""
+    """Return the innermost cause, else the first line of an error, else the last line."""
     plain = re.sub(r"[\x00-\x09\x0b-\x1f]+", " ", output)
     lines = [line.strip() for line in plain.split("\n") if line.strip()]
     causes = [line for line in lines if line.startswith("Caused by:")]

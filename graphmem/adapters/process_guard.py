@@ -23,7 +23,7 @@ COMMAND_NOT_FOUND = 127
 
 
 def dies_with(guard_pid: int) -> Callable[[], None] | None:
-    """Return what the child does before exec, to get SIGTERM even when the guard is killed with -9."""
+    """Return what the child does before exec, so that it ends even when the guard is killed."""
     if sys.platform != "linux":
         return None
     libc = ctypes.CDLL(None)  # loaded before the fork: the child must not allocate much
@@ -37,7 +37,7 @@ def dies_with(guard_pid: int) -> Callable[[], None] | None:
 
 
 def wait_for_owner_to_leave(owner_pid: int) -> None:
-    """Return at end of file, or when the owner is dead although a fork of it still holds the pipe."""
+    """Return at end of file, or when the owner is dead and only a fork holds the pipe."""
     while os.getppid() == owner_pid:
         readable, _, _ = select.select([0], [], [], OWNER_CHECK_SECONDS)
         if readable and not os.read(0, 4096):

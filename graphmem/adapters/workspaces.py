@@ -1,4 +1,4 @@
-"""Workspaces: the folders of orchestrators below the data folder, and which files a memory may cite (002)."""
+"""Workspaces: the folders of orchestrators, and which files a memory may cite (002)."""
 
 import hashlib
 import logging
@@ -78,7 +78,7 @@ class Workspace:
 
 
 class Workspaces:
-    """All workspaces: ``orchestrators/<id>`` of the first tenant, ``tenants/<tenant>/orchestrators/<id>`` of others."""
+    """Finds workspaces: ``orchestrators/<id>``, of other tenants below ``tenants/<tenant>``."""
 
     def __init__(self, data_folder: Path, *, shared_roots: Sequence[Path] = ()) -> None:
         self._data_folder = data_folder.resolve()
@@ -105,15 +105,12 @@ class Workspaces:
         message_id: str,
         values: object,
     ) -> None:
-        """Keep a JSON file about a message of an orchestrator.
-
-        One that cannot be written is logged.
-        """
+        """Keep a JSON file about a message of an orchestrator; a failure is logged."""
         try:
             workspace = self.of(space)
             workspace.create()
-            place: Path = getattr(workspace, folder)
-            write_json(place / f"{file_name(message_id)}.json", values)
+            path: Path = getattr(workspace, folder)
+            write_json(path / f"{file_name(message_id)}.json", values)
         except (OSError, InvalidInput) as error:
             log.warning("a file of %s could not be written: %s", folder, type(error).__name__)
 
@@ -152,7 +149,7 @@ class Workspaces:
         return any(path.is_relative_to(root) for root in roots)
 
     def may_cite(self, space: Space, path: str) -> bool:
-        """Whether a memory of a space may cite a file: where it is written to lie, and where links lead."""
+        """Whether a memory of a space may cite a path, and the file that its links lead to."""
         given = Path(path)
         return all(self.is_below_roots(space, each) for each in (given, _resolved(given)))
 

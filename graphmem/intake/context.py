@@ -1,4 +1,4 @@
-"""Context: what a prompt or an investigation is given for a message, after the message was written down (002)."""
+"""Context: what a prompt or an investigation is given for a message (002)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,7 +17,6 @@ from graphmem.gateway.writing import Writing
 from graphmem.intake.write_backs import transcript, transcript_key
 from graphmem.model.bulletin import Snapshot
 from graphmem.model.caller import Caller, Role
-from graphmem.model.memory import Memory
 from graphmem.model.space import Space
 from graphmem.model.trace import redacted
 from graphmem.model.writing import WriteResult
@@ -25,7 +24,7 @@ from graphmem.ports import Clock
 from graphmem.recall.bulletin import CITATIONS_MAX, EVIDENCE_MAX, LIMIT_CHARS, build_evidence
 from graphmem.recall.bulletins import BulletinMaker
 from graphmem.recall.recall import Recall
-from graphmem.recall.request import Mode, RecallItem, RecallRequest
+from graphmem.recall.request import Bundle, Mode, RecallItem, RecallRequest
 from graphmem.text.times import iso
 
 QUERY_MAX_CHARS = 8_000
@@ -41,7 +40,7 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Context:
-    """What is given: a bulletin or evidence, what became of the message, and why an investigation got nothing."""
+    """A bulletin or evidence, the outcome of the message, and why an investigation got nothing."""
 
     snapshot: Snapshot
     written: WriteResult | None = None
@@ -51,7 +50,7 @@ class Context:
 
     @property
     def failure_kind(self) -> str | None:
-        """``repository`` where the store did not answer, ``recall`` where something else went wrong."""
+        """The kind of a failure: ``repository`` where the store did not answer, else ``recall``."""
         if self.failure is None:
             return None
         return (
@@ -89,7 +88,7 @@ class ContextMaker:
     ) -> Context:
         """Write a message down where it belongs to a conversation, then recall for it.
 
-        It never fails for the store.
+        It does not fail when the store does.
 
         Raises:
             Forbidden: the key may not write in the space.
@@ -97,11 +96,7 @@ class ContextMaker:
         if not caller.may(Role.WRITER, space):
             raise Forbidden
         written, problem = self._write(space, message_id, conversation_id, content, caller)
-        own = (
-            [written.memory.uid]
-            if written and written.memory and _is_of(written.memory, message_id)
-            else []
-        )
+        own = _own_uids(written, message_id)
         query = content[:QUERY_MAX_CHARS]
         if purpose is Purpose.DIAGNOSTICS:
             context = self._evidence(space, message_id, query, own, caller)
@@ -146,25 +141,16 @@ class ContextMaker:
     def _evidence(
         self, space: Space, message_id: str, query: str, own: Sequence[str], caller: Caller
     ) -> Context:
-        """The best memories by words alone.
-
-        What was given, or why nothing was, is kept as a file.
-        """
-        request = RecallRequest(
-            spaces=(space.name,), query=query, limit=EVIDENCE_MAX + len(own), text_only=True
-        )
-        items: list[RecallItem] = []
+        """The best memories by words alone, also kept as a file, or why there are none."""
         mode, failure = Mode.NONE, None
+        items: list[RecallItem] = []
         try:
-            if caller.is_remembered:
-                raise StoreUnavailable  # noqa: TRY301 - as the recall would
-            bundle = self._recall.recall(request, caller=caller)
+            bundle = self._recalled(space, query, EVIDENCE_MAX + len(own), caller)
             items = [item for item in bundle.items if item.memory.uid not in own][:EVIDENCE_MAX]
             mode = bundle.mode
         except (MemoryDisabled, SourcePathDenied, StoreUnavailable, ValueDamaged) as error:
             failure = error
         evidence = build_evidence(items, limit_chars=LIMIT_CHARS)
-        shown = [item for item in items if item.memory.uid in evidence.citations]
         made = Snapshot(
             message_id=message_id,
             bulletin=evidence,
@@ -172,18 +158,27 @@ class ContextMaker:
             fallback="empty_bulletin" if failure else None,
             generated_at=self._clock.now(),
         )
+        shown = [item for item in items if item.memory.uid in evidence.citations]
         context = Context(snapshot=made, evidence=shown, failure=failure)
         self._workspaces.keep(space, "diagnostics", message_id, artefact(context, query))
         return context
 
+    def _recalled(self, space: Space, query: str, limit: int, caller: Caller) -> Bundle:
+        if caller.is_remembered:
+            raise StoreUnavailable
+        request = RecallRequest(spaces=(space.name,), query=query, limit=limit, text_only=True)
+        return self._recall.recall(request, caller=caller)
 
-def _is_of(memory: Memory, message_id: str) -> bool:
-    """Whether a memory was made of a message; one that the message only repeats was not."""
-    return memory.source.key == transcript_key(message_id)
+
+def _own_uids(written: WriteResult | None, message_id: str) -> list[str]:
+    """The memory that was made of a message; one that the message only repeats was not."""
+    memory = written.memory if written else None
+    is_own = memory and memory.source.key == transcript_key(message_id)
+    return [memory.uid] if memory and is_own else []
 
 
 def artefact(context: Context, query: str) -> dict[str, object]:
-    """What an investigation was given, or why it got nothing, as its file has it (002, Write-back)."""
+    """The file of an investigation: what it was given, or why it got nothing (002, Write-back)."""
     found: dict[str, object] = {
         "messageId": context.snapshot.message_id,
         "generatedAt": iso(context.snapshot.generated_at),

@@ -1,6 +1,6 @@
-"""Transferring: writing a space out as JSON lines, and lines into a space.
+"""Export and import: a space as JSON lines, and such lines into a space.
 
-What a line may hold, each room says: memories and edges here, others bring kinds of their own.
+Memories and edges are kinds of lines; rooms bring more kinds.
 """
 
 import json
@@ -38,10 +38,7 @@ Line = tuple[int, Any]  # the number of a line and what it holds
 
 @dataclass(kw_only=True)
 class Imported:
-    """What became of lines: how many of each outcome.
-
-    And what is wrong with the first hundred that failed.
-    """
+    """How many lines had each outcome, and what is wrong with the first hundred that failed."""
 
     counts: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
@@ -65,7 +62,7 @@ def export_lines(transfers: Sequence[Transfer], space: Space) -> Iterator[str]:
 def import_lines(
     transfers: Sequence[Transfer], lines: Iterable[str], space: Space, *, caller: Caller
 ) -> Iterator[Imported]:
-    """Write lines into a space, in batches; what became of them so far.
+    """Write lines into a space, in batches, and say after each what became of all so far.
 
     A bad line takes no other with it.
 
@@ -78,17 +75,24 @@ def import_lines(
     kinds = [transfer.kind for transfer in transfers]
     numbered = enumerate(lines, start=1)
     while batch := list(islice(numbered, _AT_ONCE)):
-        found: dict[str, list[Line]] = defaultdict(list)
-        for number, line in batch:
-            try:
-                if line.strip():
-                    kind, value = _parsed(line, kinds)
-                    found[kind].append((number, value))
-            except InvalidInput as error:
-                done.note_problem(number, error)
+        found = _by_kind(batch, kinds, done)
         for transfer in transfers:
             _write(transfer, found[transfer.kind], space, caller, done)
         yield done
+
+
+def _by_kind(
+    batch: Iterable[tuple[int, str]], kinds: Sequence[str], done: Imported
+) -> Mapping[str, list[Line]]:
+    found: dict[str, list[Line]] = defaultdict(list)
+    for number, line in batch:
+        try:
+            if line.strip():
+                kind, value = _parsed(line, kinds)
+                found[kind].append((number, value))
+        except InvalidInput as error:
+            done.note_problem(number, error)
+    return found
 
 
 def _parsed(line: str, kinds: Sequence[str]) -> tuple[str, Any]:
@@ -125,7 +129,7 @@ class MemoryTransfer:
     kind: str = "memory"
 
     def lines(self, space: Space) -> Iterator[Mapping[str, Any]]:
-        """All memories. They lie in a file on the way, for they are read newest first."""
+        """The memories of a space; a file turns their order, for they are read newest first."""
         with tempfile.TemporaryFile("w+", encoding="utf-8") as file:
             starts: list[tuple[str, str, int]] = []
             for memory in self._newest_first(space):
@@ -158,7 +162,7 @@ class EdgeTransfer:
     kind: str = "edge"
 
     def lines(self, space: Space) -> Iterator[Mapping[str, Any]]:
-        """All edges."""
+        """The edges of a space."""
         pages = partial(self.edges.page, [space], limit=_AT_ONCE)
         return (exported_edge(edge) for edge in every_item(pages))
 

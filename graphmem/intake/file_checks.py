@@ -1,7 +1,4 @@
-"""File checks: what keeps a dropped file out before it is read, in the order of 002 (Ingestion).
-
-Pure.
-"""
+"""File checks: what keeps a dropped file out before it is read (002, Ingestion). Pure."""
 
 import hashlib
 import os
@@ -27,7 +24,10 @@ def check_file(name: str, size: int, config: MemoryConfig) -> None:
         raise RejectedError(RejectionCode.INVALID_SOURCE_PATH, "Hidden files are not taken in.")
     limit = config.ingest.max_file_size_mb * _MEBIBYTE
     if size > limit:
-        message = f"The file has {size:,} bytes, at most {limit:,} are taken (memory.ingest.max_file_size_mb)."
+        message = (
+            f"The file has {size:,} bytes, at most {limit:,} are taken"
+            " (memory.ingest.max_file_size_mb)."
+        )
         raise RejectedError(RejectionCode.FILE_TOO_LARGE, message)
     if PurePath(name).suffix.lower() not in {*TEXT_ENDINGS, JSON_ENDING}:
         raise RejectedError(
@@ -52,7 +52,7 @@ def check_upload_name(name: str) -> None:
 
 
 def rejected_name(name: str) -> str:
-    """The name under which a file is kept that was not taken in: visible, plain, and not too long."""
+    """The name of a rejected file: visible, plain, and not too long."""
     plain = name if not re.search(r"[/\\\x00-\x1f\x7f]", name) else _UNSAFE.sub("_", name)
     shown = plain.lstrip("._") or "file"
     if len(os.fsencode(shown)) <= _NAME_MAX_BYTES:

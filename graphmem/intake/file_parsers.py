@@ -1,4 +1,4 @@
-"""File forms: what a dropped text or JSON file holds, as write requests (002, Ingestion). Pure."""
+"""File parsers: dropped text and JSON files as write requests (002, Ingestion). Pure."""
 
 import hashlib
 import json
@@ -56,7 +56,7 @@ class SourceFile:
     def source(self, number: int) -> Source:
         """The source of a memory of the file.
 
-        Each has a key of its own, by the first of which the file is known.
+        Each memory has a key of its own; the first one tells whether the file is known.
         """
         key = f"ingest_file:{self.idempotency_key}" + (f":{number}" if number else "")
         return Source(
@@ -97,6 +97,11 @@ def _from_text(file: SourceFile, space: Space) -> Extracted:
         raise RejectedError(RejectionCode.EMPTY_CONTENT, "The file holds no text.")
     if len(content) <= _CONTENT_MAX_CHARS:
         return Extracted(memories=(_observation(file, space, 0, content),))
+    return _document(file, space, text, content)
+
+
+def _document(file: SourceFile, space: Space, text: str, content: str) -> Extracted:
+    """A long text as a memory of its beginning and one for each part."""
     parts = parts_of(text, max_chars=max(_PART_MAX_CHARS, len(content) // (_MEMORIES_MAX // 2)))
     if any(len(part) > _CONTENT_MAX_CHARS for part in parts):
         raise RejectedError(
@@ -105,24 +110,22 @@ def _from_text(file: SourceFile, space: Space) -> Extracted:
     name = PurePath(file.dropped_at).name
     said = f"{name}, a document of {len(parts)} parts. {leading_words(content)}"
     # another version of a document is another document, whatever their beginnings have in common
-    document = replace(_observation(file, space, 0, said), dedupe=Dedupe.NONE)
-    return Extracted(
-        memories=(
-            document,
-            *(
-                replace(
-                    part, part_of=(document.proposed_uid or "",), given=part.given | {"part_of"}
-                )
-                for part in (
-                    _observation(file, space, number, text)
-                    for number, text in enumerate(parts, start=1)
-                )
-            ),
-        )
-    )
+    whole = replace(_observation(file, space, 0, said), dedupe=Dedupe.NONE)
+    part_of = (whole.proposed_uid or "",)
+    memories = [
+        _observation(file, space, number, part, part_of=part_of)
+        for number, part in enumerate(parts, start=1)
+    ]
+    return Extracted(memories=(whole, *memories))
 
 
-def _observation(file: SourceFile, space: Space, number: int, content: str) -> WriteRequest:
+def _observation(
+    file: SourceFile,
+    space: Space,
+    number: int,
+    content: str,
+    **more: Any,  # noqa: ANN401 - fields of a request
+) -> WriteRequest:
     values: dict[str, Any] = {
         "space": space.name,
         "content": content,
@@ -132,6 +135,7 @@ def _observation(file: SourceFile, space: Space, number: int, content: str) -> W
         "confidence": 0.6,
         "proposed_uid": file.memory_id(number),
         "source": file.source(number),
+        **more,
     }
     return WriteRequest(**values, given=frozenset(values))
 
@@ -148,7 +152,7 @@ def leading_words(text: str) -> str:
 
 
 def parts_of(text: str, *, max_chars: int = _PART_MAX_CHARS) -> list[str]:
-    """The parts of a long text: paragraphs together while they fit, a longer one by its sentences, then by words."""
+    """The parts of a long text: paragraphs, their sentences if they are long, then words."""
     return _packed(_pieces(text, max_chars), max_chars)
 
 
@@ -289,7 +293,10 @@ def _from_json(file: SourceFile, space: Space) -> Extracted:
 
 def _check_memory(path: str, memory: Mapping[str, Any], space: Space) -> None:
     if memory["orchestrator_id"] not in {None, space.owner}:
-        message = f"{path}.orchestratorId: OrchestratorScopeMismatch, expected {space.owner}, is {memory['orchestrator_id']}."
+        message = (
+            f"{path}.orchestratorId: OrchestratorScopeMismatch, expected {space.owner},"
+            f" is {memory['orchestrator_id']}."
+        )
         raise RejectedError(RejectionCode.SCOPE_MISMATCH, message)
     if not memory["content"].strip():
         raise RejectedError(

@@ -1,4 +1,4 @@
-"""The ingest worker: looks into the ingest folders of all orchestrators, and says how it is (002, Failure Modes)."""
+"""The ingest job: looks into all ingest folders, and says how it is (002, Failure Modes)."""
 
 import logging
 from collections.abc import Iterable
@@ -19,7 +19,7 @@ _STATUSES = ("processed", "duplicate", "rejected")
 
 
 class IngestWorker:
-    """One pass over the ingest folders at a time."""
+    """Takes in the files of all ingest folders."""
 
     def __init__(self, ingest: Ingest, *, workspaces: Workspaces, events: Events) -> None:
         self._ingest = ingest
@@ -29,9 +29,9 @@ class IngestWorker:
         self._degraded: dict[Space, str] = {}  # those that it said it cannot work for, and why
 
     def run(self, run: Run) -> None:
-        """One pass; counts the files by what became of them. A dry run counts what lies there.
+        """Take in files once, and count them by what became of them; a dry run counts all.
 
-        An orchestrator whose files cannot be taken in keeps the worker from no other one.
+        A failure at one orchestrator stops no other.
 
         Raises:
             StoreUnavailable: the database does not answer; it was said, and the next pass goes on.
@@ -44,19 +44,22 @@ class IngestWorker:
             if run.dry_run:
                 folder = self._workspaces.of(space).ingest
                 run.counts["files"] += len(dropped(folder)) if folder.is_dir() else 0
-                continue
-            try:
-                self._pass(space, run)
-            except (Forbidden, Conflict):
-                continue  # switched off, or another process is there
-            except StoreUnavailable as error:
-                self.degrade(error)
-                raise
-            except Exception as error:
-                log.exception("the files of an orchestrator could not be taken in")
-                code = error.code if isinstance(error, GraphmemError) else type(error).__name__
-                self._say_degraded(space, code)
-                run.note_degraded(f"{space.key}: {code}")
+            else:
+                self._take_in(space, run)
+
+    def _take_in(self, space: Space, run: Run) -> None:
+        try:
+            self._scan(space, run)
+        except (Forbidden, Conflict):
+            pass  # switched off, or another process is there
+        except StoreUnavailable as error:
+            self.degrade(error)
+            raise
+        except Exception as error:
+            log.exception("the files of an orchestrator could not be taken in")
+            code = error.code if isinstance(error, GraphmemError) else type(error).__name__
+            self._say_degraded(space, code)
+            run.note_degraded(f"{space.key}: {code}")
 
     def degrade(self, error: GraphmemError) -> None:
         """Say once that the worker stops because of the store.
@@ -74,6 +77,12 @@ class IngestWorker:
         self._degraded[space] = code
         self._well.discard(space)
 
+    def _say_well(self, space: Space) -> None:
+        if space not in self._well:
+            recovered = self._degraded.pop(space, None) is not None
+            self._events.emit("memory.worker.bootstrap_complete", space, recovered=recovered)
+            self._well.add(space)
+
     def _spaces(self, run: Run) -> Iterable[Space]:
         if not run.space:
             return self._workspaces.present()
@@ -81,7 +90,7 @@ class IngestWorker:
         self._workspaces.of(space)
         return [space]
 
-    def _pass(self, space: Space, run: Run) -> None:
+    def _scan(self, space: Space, run: Run) -> None:
         caller = Caller(
             key_id=f"job:{run.job}", tenant=space.tenant, role=Role.WRITER, spaces=(space.name,)
         )
@@ -93,12 +102,7 @@ class IngestWorker:
             must_stop=run.must_stop,
             watch=lambda scan: _count(run, scan),
         )
-        if space not in self._well:
-            self._events.emit(
-                "memory.worker.bootstrap_complete", space, recovered=space in self._degraded
-            )
-            self._well.add(space)
-            self._degraded.pop(space, None)
+        self._say_well(space)
         found = {status: run.counts[status] - before[status] for status in (*_STATUSES, "waiting")}
         self._events.emit("memory.worker.heartbeat", space, **found)
 

@@ -158,7 +158,7 @@ class IngestPass:
         return manifests, left
 
     def _try_again(self, taken: TakenFile, left: Sequence[TakenFile]) -> bool:
-        """Whether a file is done with after another try; one that the store refuses holds up no other.
+        """Whether a file is done with after another try.
 
         The try is noted before it begins, so that one which ends the process counts too.
         """
@@ -271,7 +271,7 @@ def _not_plain(error: NotPlainError) -> RejectedError:
 
 
 def _has_manifest(file: SourceFile, processed: Path) -> bool:
-    """Whether a manifest says that a file was taken in; one without memories leaves no other sign."""
+    """Whether a manifest says that a file was taken in, as of one without memories."""
     paths = numbered(processed / Path(file.dropped_at).name)
     manifests = (read_json(beside(path, PROCESSED_ENDING)) for path in paths)
     present = takewhile(lambda manifest: isinstance(manifest, dict), manifests)

@@ -1,4 +1,4 @@
-"""Manifests: what became of a file that was dropped to be taken in, in the forms of 002 (Ingestion)."""
+"""Manifests: what became of a dropped file, in the forms of 002 (Ingestion)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -78,7 +78,7 @@ def workflow_output(
 def diagnostics(space: str, *, finding_id: str, content: str) -> WriteRequest | None:
     """What an investigation found; nothing if that is blank.
 
-    The same finding is the same memory.
+    A finding that comes again is the same memory.
     """
     return _request(
         space,

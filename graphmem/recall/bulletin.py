@@ -1,4 +1,4 @@
-"""The bulletin (002): what an orchestrator should know before it answers, in six sections of bounded length."""
+"""The bulletin (002): what an orchestrator should know before it answers, in six sections."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -60,7 +60,7 @@ def build_bulletin(
 
 
 def build_evidence(items: Sequence[RecallItem], *, limit_chars: int = LIMIT_CHARS) -> Bulletin:
-    """What an investigation is given: one section, the best first, as many lines as fit (002, Write-back)."""
+    """The evidence of an investigation: one section, best first, what fits (002, Write-back)."""
     lines = [_line(item) for item in items[:EVIDENCE_MAX]]
     while (
         len((evidence := Bulletin(sections=((EVIDENCE, tuple(lines)),))).rendered) > limit_chars
@@ -71,7 +71,7 @@ def build_evidence(items: Sequence[RecallItem], *, limit_chars: int = LIMIT_CHAR
 
 
 def bounded(bulletin: Bulletin, limit_chars: int, citations_max: int | None = None) -> Bulletin:
-    """A bulletin cut to a length: last lines of the least important section first, then whole sections."""
+    """A bulletin cut to a length: the least important section goes first, from its end."""
     lines = {name: list(kept) for name, kept in bulletin.sections}
     present = _bulletin(lines)
     while len(present.rendered) > limit_chars or (

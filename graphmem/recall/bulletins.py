@@ -1,7 +1,4 @@
-"""Making bulletins: one for each message, kept as a snapshot.
-
-A failure falls back and is never the caller's.
-"""
+"""Bulletins: one is made for each message and kept; a failed recall gives an older one."""
 
 import logging
 from collections.abc import Collection
@@ -82,11 +79,9 @@ class BulletinMaker:
             items = [item for item in bundle.items if item.memory.uid not in leaving_out]
             bulletin = build_bulletin(items, limit_chars=limit_chars, citations_max=citations_max)
             made = self._snapshot(message_id, bulletin, bundle)
-        except (MemoryDisabled, SourcePathDenied) as error:
-            made = self._instead(space, message_id, limit_chars, error)
-        except (Forbidden, InvalidInput):
-            raise
         except GraphmemError as error:
+            if _is_of_the_caller(error):
+                raise
             made = self._instead(space, message_id, limit_chars, error)
         self._keep(space, made)
         return made
@@ -95,7 +90,8 @@ class BulletinMaker:
         """The bulletin that was kept for a message, without what is no longer to be read.
 
         Raises:
-            Forbidden: the key may not read the space; MemoryDisabled.
+            Forbidden: the key may not read the space.
+            MemoryDisabled: the memory of the orchestrator is off.
         """
         if not caller.may(Role.READER, space):
             raise Forbidden
@@ -127,10 +123,7 @@ class BulletinMaker:
         *,
         is_away: bool = False,
     ) -> Snapshot:
-        """The newest snapshot, without what is no longer to be read.
-
-        Else, and where memory is off, an empty one.
-        """
+        """The newest snapshot without what is no longer to be read, or an empty one."""
         self._events.emit(
             "memory.bulletin.generation_failed",
             space,
@@ -157,21 +150,24 @@ class BulletinMaker:
         )
 
     def _is_readable(self, space: Space, memory: Memory | None) -> bool:
-        """Whether a memory is there, was not retracted, and cites nothing that its space may not cite."""
+        """Whether a memory is there, was not retracted, and cites only what its space may."""
         if memory is None or memory.status is Status.RETRACTED:
             return False
         return memory.source.path is None or self._workspaces.may_cite(space, memory.source.path)
 
     def _keep(self, space: Space, made: Snapshot) -> None:
-        """Keep a bulletin in the store and as a file.
-
-        Where one of both fails, the other does not.
-        """
+        """Keep a bulletin in the store and as a file, each even if the other fails."""
         try:
             self._bulletins.keep(space, made)
         except StoreUnavailable:
             log.warning("the bulletin of a message could not be kept: the database does not answer")
         self._workspaces.keep(space, "bulletins", made.message_id, snapshot_file(made))
+
+
+def _is_of_the_caller(error: GraphmemError) -> bool:
+    """Whether a recall failed for what the caller asked, not for the state of the memory."""
+    of_the_memory = isinstance(error, MemoryDisabled | SourcePathDenied)
+    return isinstance(error, Forbidden | InvalidInput) and not of_the_memory
 
 
 def snapshot_file(snapshot: Snapshot) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""Candidates: memories under consideration, with their place in each arm and what rankers look at."""
+"""Candidates: memories under consideration, with their ranks and what rankers look at."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Arm:
-    """The place of a candidate in one arm: its rank from 1, and the arm's own score.
+    """A candidate in one arm: its rank from 1, and the arm's own score.
 
     The vector score is (1 + cosine) / 2, the text score is BM25.
     """
@@ -48,7 +48,7 @@ class Candidate:
 
     @property
     def cosine(self) -> float:
-        """How near the cue it is in meaning, 0 to 1: the cosine, 0 where it is negative or there is no vector arm."""
+        """The cosine to the cue, 0 to 1: 0 where it is negative or there is no vector arm."""
         return min(max(2 * self.vector.score - 1, 0.0), 1.0) if self.vector else 0.0
 
     def age_days(self, now: datetime) -> float:
@@ -69,7 +69,7 @@ class Scored:
 
 
 def reciprocal_ranks(candidate: Candidate, k: int) -> dict[str, float]:
-    """``1 / (k + rank)`` in each arm: 0 where vectors or words did not find it, graph only if so."""
+    """``1 / (k + rank)`` in each arm: 0 without a vector or text rank, no graph without one."""
     arms = {"vector": candidate.vector, "text": candidate.text}
     if candidate.graph:
         arms["graph"] = candidate.graph

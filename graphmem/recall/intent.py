@@ -1,4 +1,4 @@
-"""Intent: what a text is after, read from its words, and how well two intents match (003, Recall)."""
+"""Intent: what a text is after, by its words, and how well two intents match (003, Recall)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -101,9 +101,9 @@ def intent_of(text: str) -> Intent:
 
 
 def intent_match(one: Intent, other: Intent, policy: LifecyclePolicy) -> float:
-    """How well two intents match, 0 to 1: 0.5 for the goal, 0.3 for the action, 0.2 for the areas they share.
+    """How well two intents match, 0 to 1: by goal 0.5, by action 0.3, by shared areas 0.2.
 
-    Areas count as shared ÷ those of the intent that has more. Two unknown goals or actions are no
+    Areas count as the shared part of the larger set of areas. Two unknown goals or actions are no
     match.
     """
     most = max(len(one.areas), len(other.areas))

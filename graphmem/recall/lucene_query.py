@@ -31,11 +31,10 @@ class Facets:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Moments:
-    """When a memory must not have expired, have begun to be true, and not have ended.
+    """The moments that a memory is compared with, in milliseconds since 1970.
 
-    Milliseconds since 1970.
-
-    Without ``begins_by`` and ``ends_after`` it may be true at any time.
+    It must expire after ``now``, begin by ``begins_by`` and end after ``ends_after``; without these
+    two it may be true at any time.
     """
 
     now: int

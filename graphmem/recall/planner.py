@@ -45,10 +45,7 @@ _COMMANDS = frozenset(
 
 
 def plan(query: str, policy: PlanPolicy) -> Plan:
-    """The plan for a cue.
-
-    The first rule that fits decides; lengths leave out blanks at the ends.
-    """
+    """The plan for a cue: the first rule that fits decides, on the text without outer blanks."""
     text = query.strip()
     said = spoken(text)
     first = next(iter(said.split()), "")

@@ -32,7 +32,7 @@ def question_of(
     policy: Policy,
     now: datetime,
 ) -> Question:
-    """The question that a request is in some spaces; a typed graph has defaults of its own (002)."""
+    """A request as a question to some spaces; a typed graph has its own defaults (002)."""
     recall = policy.recall
     limit, ranker = recall.limit, RankerName.FUSED
     if has_orchestrator(spaces):

@@ -95,10 +95,10 @@ class Recall:
         return self._noted(question, bundle, scored)
 
     def check_enabled(self, space: Space) -> None:
-        """Refuse what asks an orchestrator whose memory is off.
+        """Refuse a call about an orchestrator whose memory is off.
 
         Raises:
-            MemoryDisabled: it is.
+            MemoryDisabled: its memory is off.
         """
         self._policies.check_enabled(space)
 

@@ -33,7 +33,7 @@ class Mode(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RecallRequest:
-    """One question.
+    """The cue, the spaces and the filters of a recall.
 
     Empty filters filter nothing; ``ranker`` None and ``limit`` 0 are the defaults of the spaces.
 
@@ -74,7 +74,7 @@ class RecallRequest:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Explanation:
-    """Why a memory came back where it did: its place in each arm, and every factor of its score."""
+    """Why a memory has its rank: its rank in each arm, and every factor of its score."""
 
     vector: Arm | None
     text: Arm | None

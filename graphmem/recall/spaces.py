@@ -53,7 +53,7 @@ def _check_alone(named: Sequence[Space], caller: Caller, events: Events | None) 
 def _note_denied(
     requested: Space, named: Iterable[Space], caller: Caller, events: Events | None
 ) -> None:
-    """Leave an event where a recall would cross the wall of an orchestrator, in an available one."""
+    """Leave an event where a recall would cross the wall of an orchestrator."""
     around = [space for space in (requested, *named) if space.kind is SpaceKind.ORCHESTRATOR]
     if not events or not around:
         return

@@ -1,4 +1,1 @@
-"""Text as the service reads it: normalised, analysed, divided into sentences.
-
-No store, no model.
-"""
+"""Text as the service reads it: normalised, analysed, divided into sentences."""

@@ -28,10 +28,14 @@ _CACHED_WORDS = 65_536
 
 # English words that carry no content; a query leaves them out unless nothing else is there
 STOP_WORDS = frozenset(
-    "a about after all also am an and any are as at be because been before being but by can could did do"
-    " does doing done for from get had has have having he her hers him his how i if in into is it its just"
-    " many me much my no not of on or our ours own s shall she should so some than that the their theirs"
-    " them then there these they this those to too us very was we were what when where which while who"
+    "a about after all also am an and any are as at be because been before being but by can"
+    " could did do"
+    " does doing done for from get had has have having he her hers him his how i if in into is"
+    " it its just"
+    " many me much my no not of on or our ours own s shall she should so some than that the"
+    " their theirs"
+    " them then there these they this those to too us very was we were what when where which"
+    " while who"
     " whom whose why will with would you your yours t re ve ll d m".split()
 )
 
@@ -73,7 +77,7 @@ def stem(word: str) -> str:
 
 
 def query_terms(text: str, *, limit: int) -> tuple[str, ...]:
-    """The distinct stemmed words of a question, stop words left out unless there is nothing else."""
+    """The distinct stemmed words of a question, without stop words if others are there."""
     found = list(words(text))
     wanted = [word for word in found if word not in STOP_WORDS] or found
     return tuple(dict.fromkeys(stem(word) for word in wanted))[:limit]

@@ -1,4 +1,4 @@
-"""Claims in text: whether two texts say the same, and single-valued statements that can disagree."""
+"""Assertions: whether two texts say the same, and single values of which two can disagree."""
 
 import re
 from dataclasses import dataclass
@@ -39,29 +39,25 @@ _RELATIONS = {
     "spouse": ("is married to", "am married to"),
     "nationality": ("is a citizen of",),
 }
-_NO_VALUES = frozenset(
-    "night home day weekends least times noon fear peace".split()
-)  # "works at night" names no employer
+_PHRASES = [
+    (family, tuple(phrase.split()))
+    for family, phrases in _RELATIONS.items()
+    for phrase in sorted(phrases, key=len, reverse=True)
+]
+# "works at night" names no employer
+_NO_VALUES = frozenset("night home day weekends least times noon fear peace".split())
+_FAVOURITE = frozenset("favourite favorite".split())
 # what somebody or something has one of: "X's email is …", "the deadline is …", "favourite colour is
 # …"
 _ATTRIBUTES = frozenset(
-    "name email phone address title role job company employer city hometown age deadline budget boss manager"
-    " spouse wife husband partner height weight timezone capital owner status version birthday language".split()
+    "name email phone address title role job company employer city hometown age deadline budget"
+    " boss manager"
+    " spouse wife husband partner height weight timezone capital owner status version birthday"
+    " language".split()
 )
-_LIKES = {
-    "likes": True,
-    "like": True,
-    "loves": True,
-    "love": True,
-    "enjoys": True,
-    "enjoy": True,
-    "dislikes": False,
-    "dislike": False,
-    "hates": False,
-    "hate": False,
-    "avoids": False,
-    "avoid": False,
-}
+_LIKES = dict.fromkeys("likes like loves love enjoys enjoy".split(), True) | dict.fromkeys(
+    "dislikes dislike hates hate avoids avoid".split(), False
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -81,7 +77,7 @@ def claim_words(text: str) -> tuple[str, ...]:
 
 
 def assertion_of(text: str) -> Assertion | None:
-    """The single-valued statement that a text makes, if it makes one that can disagree with another."""
+    """The assertion that a text makes, if it makes one that can disagree with another."""
     said = claim_words(text)
     return _relation(said) or _attribute(said) or _liking(said) or _polarity(said)
 
@@ -93,53 +89,47 @@ def values_disagree(one: Assertion, other: Assertion) -> bool:
 
 
 def _relation(said: tuple[str, ...]) -> Assertion | None:
-    for family, phrases in _RELATIONS.items():
-        for phrase in sorted(phrases, key=len, reverse=True):
-            parts = tuple(phrase.split())
-            for start in range(1, len(said) - len(parts)):
-                if said[start : start + len(parts)] == parts and not _NEGATIONS & set(said[:start]):
-                    value = _value(said[start + len(parts) :])
-                    if value and value[0] in _NO_VALUES:
-                        return None
-                    if family == "birthplace" and value and value[0].isdigit():
-                        return Assertion(subject=said[:start], family="birth", value=value)
-                    return (
-                        Assertion(subject=said[:start], family=family, value=value)
-                        if value
-                        else None
-                    )
+    for family, phrase in _PHRASES:
+        for start in range(1, len(said) - len(phrase)):
+            end = start + len(phrase)
+            if said[start:end] == phrase and not _NEGATIONS & set(said[:start]):
+                return _related(family, said[:start], _value(said[end:]))
     return None
 
 
-def _attribute(said: tuple[str, ...]) -> Assertion | None:
-    """``ada s email is x``, ``favourite colour is blue``: the value of something that there is one of."""
-    for place in range(1, len(said) - 1):
-        if said[place] != "is" or said[place + 1] in _NEGATIONS:
-            continue
-        before = said[:place]
-        favourite = next(
-            (i for i, word in enumerate(before) if word in {"favourite", "favorite"}), None
-        )
-        if favourite is not None and favourite < place - 1:
-            family = "favourite " + " ".join(before[favourite + 1 :])
-            return Assertion(
-                subject=before[:favourite], family=family, value=_value(said[place + 1 :])
-            )
-        if before[-1] in _ATTRIBUTES:
-            return Assertion(
-                subject=before[:-1], family=before[-1], value=_value(said[place + 1 :])
-            )
+def _related(family: str, subject: tuple[str, ...], value: tuple[str, ...]) -> Assertion | None:
+    if not value or value[0] in _NO_VALUES:
         return None
+    if family == "birthplace" and value[0].isdigit():
+        family = "birth"
+    return Assertion(subject=subject, family=family, value=value)
+
+
+def _attribute(said: tuple[str, ...]) -> Assertion | None:
+    """``ada s email is x``, ``favourite colour is blue``: the one value that something has."""
+    verbs = (
+        at for at in range(1, len(said) - 1) if said[at] == "is" and said[at + 1] not in _NEGATIONS
+    )
+    at = next(verbs, None)
+    if at is None:
+        return None
+    before, value = said[:at], _value(said[at + 1 :])
+    favourite = next((i for i, word in enumerate(before[:-1]) if word in _FAVOURITE), None)
+    if favourite is not None:
+        family = "favourite " + " ".join(before[favourite + 1 :])
+        return Assertion(subject=before[:favourite], family=family, value=value)
+    if before[-1] in _ATTRIBUTES:
+        return Assertion(subject=before[:-1], family=before[-1], value=value)
     return None
 
 
 def _liking(said: tuple[str, ...]) -> Assertion | None:
-    for place in range(1, len(said) - 1):
-        if said[place] in _LIKES:
-            before = tuple(word for word in said[:place] if word not in _AUXILIARIES | _NEGATIONS)
-            is_negated = bool(_NEGATIONS & set(said[max(0, place - 2) : place]))
-            thing = _value(said[place + 1 :])
-            likes = _LIKES[said[place]] is not is_negated
+    for at in range(1, len(said) - 1):
+        if said[at] in _LIKES:
+            before = tuple(word for word in said[:at] if word not in _AUXILIARIES | _NEGATIONS)
+            is_negated = bool(_NEGATIONS & set(said[max(0, at - 2) : at]))
+            thing = _value(said[at + 1 :])
+            likes = _LIKES[said[at]] is not is_negated
             return Assertion(
                 subject=before, family=f"likes {' '.join(thing)}", value=("yes" if likes else "no",)
             )
@@ -151,11 +141,11 @@ def _polarity(said: tuple[str, ...]) -> Assertion | None:
     if not _VERBS & set(said):
         return None
     plain = tuple(word for word in said if word not in _NEGATIONS | _AUXILIARIES)
-    verb = next(place for place, word in enumerate(plain) if word in _VERBS)
+    verb = next(at for at, word in enumerate(plain) if word in _VERBS)
     value = "no" if _NEGATIONS & set(said) else "yes"
     return Assertion(subject=plain[:verb], family=f"holds {' '.join(plain)}", value=(value,))
 
 
 def _value(rest: tuple[str, ...]) -> tuple[str, ...]:
-    ends = next((place for place, word in enumerate(rest) if word in _END), len(rest))
+    ends = next((at for at, word in enumerate(rest) if word in _END), len(rest))
     return rest[: min(ends, _VALUE_WORDS)]

@@ -1,4 +1,4 @@
-"""Phrases: whether a text says one of some words, whatever its case, accents, blanks and punctuation."""
+"""Phrases: whether a text says one of some words, whatever its case and punctuation."""
 
 from collections.abc import Iterable
 

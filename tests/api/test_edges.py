@@ -252,7 +252,8 @@ def test_neighbours_stay_inside_the_space_even_where_an_edge_was_forged(four):
     draw(four, "a", "b")
     four.house.rows(
         "MATCH (a:Memory {uid: 'a'}), (b:Memory {uid: 'b'}), (x:Memory {uid: 'bobs'})"
-        " WHERE a.space STARTS WITH $tenant AND b.space STARTS WITH $tenant AND x.space STARTS WITH $tenant"
+        " WHERE a.space STARTS WITH $tenant AND b.space STARTS WITH $tenant AND x.space STARTS"
+        " WITH $tenant"
         " CREATE (a)-[:RELATED_TO {uid: 'forged', weight: 1.0, created_at: datetime()}]->(x),"
         " (x)-[:RELATED_TO {uid: 'forged2', weight: 1.0, created_at: datetime()}]->(b)"
     )
@@ -297,7 +298,8 @@ def test_updates_said_again_supersedes_what_was_restored(four):
 def test_an_edge_that_was_drawn_by_hand_without_its_properties_breaks_nothing(four):
     four.house.rows(
         "MATCH (a:Memory {uid: 'a'}), (b:Memory {uid: 'b'})"
-        " WHERE a.space STARTS WITH $tenant AND b.space STARTS WITH $tenant CREATE (a)-[:RELATED_TO]->(b)"
+        " WHERE a.space STARTS WITH $tenant AND b.space STARTS WITH $tenant CREATE"
+        " (a)-[:RELATED_TO]->(b)"
     )
 
     assert ["b"] == around(four, "a")[0]

@@ -40,7 +40,8 @@ def graph(api):
     return api.house.rows(
         "MATCH (n) WHERE n.space STARTS WITH $tenant AND (n:Memory OR n:Entity)"
         " OPTIONAL MATCH (n)-[r:MENTIONS|FORMERLY_MENTIONED|MERGED_INTO]->(o:Entity)"
-        " RETURN n.key, n.space_token, n.label, n.aliases, type(r), properties(r), o.key ORDER BY n.key, type(r), o.key"
+        " RETURN n.key, n.space_token, n.label, n.aliases, type(r), properties(r), o.key ORDER"
+        " BY n.key, type(r), o.key"
     )
 
 

@@ -1,4 +1,4 @@
-"""The ingest folder over HTTP: files that are dropped become memories, once each, and each leaves a manifest."""
+"""The ingest folder over HTTP: files become memories, once each, and leave a manifest."""
 
 import hashlib
 import json
@@ -24,7 +24,7 @@ SPACE = "orchestrator:main"
 
 @pytest.fixture(autouse=True)
 def _settled_at_once(monkeypatch):
-    """Where the system cannot say whether a file is being written, no test waits for it to settle."""
+    """No test waits for a file to settle where the system cannot say who writes to it."""
     monkeypatch.setattr("graphmem.adapters.drop_folder._SETTLED_SECONDS", 0.0)
 
 
@@ -334,7 +334,10 @@ def test_an_unreadable_file_is_rejected(api, workspace):
 
 
 def test_a_file_that_is_being_written_waits(api, workspace):
-    script = "import sys, time; f = open(sys.argv[1], 'w'); f.write('Half'); f.flush(); print(flush=True); input()"
+    script = (
+        "import sys, time; f = open(sys.argv[1], 'w'); f.write('Half'); f.flush();"
+        " print(flush=True); input()"
+    )
     path = workspace.ingest / "slow.txt"
     writer = subprocess.Popen(
         (sys.executable, "-c", script, str(path)), stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -58,7 +58,8 @@ def test_a_later_attempt_revises_the_memory_and_leaves_two_sources(api):
         memory["importance"],
     )
     assert [(2,)] == api.house.rows(
-        "MATCH (k:ClaimKey)-[:CLAIMS]->(m:Memory {uid: $uid}) WHERE k.key CONTAINS '|source|' RETURN count(k)",
+        "MATCH (k:ClaimKey)-[:CLAIMS]->(m:Memory {uid: $uid}) WHERE k.key CONTAINS '|source|'"
+        " RETURN count(k)",
         uid=uid,
     )
 
@@ -130,9 +131,9 @@ def test_a_bulletin_has_six_sections_with_citations_and_is_kept(api):
     made = bulletin(api)
 
     assert (
-        "knowledge_summary active_goals open_todos recent_decisions preference_profile conflicts_and_uncertainties"
-        == " ".join(section["name"] for section in made["sections"])
-    )
+        "knowledge_summary active_goals open_todos recent_decisions preference_profile"
+        " conflicts_and_uncertainties"
+    ) == " ".join(section["name"] for section in made["sections"])
     assert 4 == len(made["citations"])
     assert (None, "hybrid") == (made["fallback"], made["mode"])
     assert all(f"[{uid}]" in made["rendered"] for uid in made["citations"])

@@ -91,10 +91,12 @@ def test_typed_node_and_edge_persistence(api):
 
     assert [("g", ["Goal", "Memory"]), ("t", ["Memory", "Todo"])] == api.house.rows(
         "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant"
-        " UNWIND labels(m) AS label WITH m, label ORDER BY label RETURN m.uid, collect(label) ORDER BY m.uid"
+        " UNWIND labels(m) AS label WITH m, label ORDER BY label RETURN m.uid, collect(label)"
+        " ORDER BY m.uid"
     )
     assert [("t", "PART_OF", 0.5, "g")] == api.house.rows(
-        "MATCH (a:Memory)-[e]->(b:Memory) WHERE a.space STARTS WITH $tenant RETURN a.uid, type(e), e.weight, b.uid"
+        "MATCH (a:Memory)-[e]->(b:Memory) WHERE a.space STARTS WITH $tenant RETURN a.uid,"
+        " type(e), e.weight, b.uid"
     )
 
 

@@ -105,7 +105,7 @@ def command_line(process: psutil.Process) -> list[str]:
 
 
 def quiet_port() -> int:
-    """A free port outside the range that outgoing connections take theirs from, so that none of them takes it."""
+    """A free port outside the range of outgoing connections, so that none of them takes it."""
     for port in random.SystemRandom().sample(range(20_000, 32_000), 50):
         with socket.socket() as probe, contextlib.suppress(OSError):
             probe.bind(("127.0.0.1", port))
@@ -138,7 +138,7 @@ def new_service(folder: Path) -> Service:
         "GRAPHMEM_NEO4J_BOLT_PORT": str(quiet_port()),
         "GRAPHMEM_NEO4J_HTTP_PORT": str(quiet_port()),
         "GRAPHMEM_API_KEY": "gm_" + "e" * 40,
-        # Java's second compiler takes more time than it wins back in a server that lives for seconds
+        # Java's second compiler does not pay in a server that lives for seconds
         "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1",
     }
     started = Service(

@@ -1,4 +1,4 @@
-"""One more room, which lives in the tests: it touches no file of the house, and all works for it."""
+"""One more room, which lives in the tests: no file of the house knows it."""
 
 from dataclasses import dataclass
 

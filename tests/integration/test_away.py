@@ -1,4 +1,4 @@
-"""A connection whose database does not answer: who waits, who is told at once, and that it comes back."""
+"""A connection whose database does not answer: who waits, who is told, and its return."""
 
 import threading
 from urllib.parse import urlparse

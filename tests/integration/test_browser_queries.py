@@ -16,7 +16,7 @@ WAITING = "This one waits for its vectors."
 
 @pytest.fixture
 def filled(house):
-    """The demo and the page's example in a space of the test's own tenant, and one memory without vectors."""
+    """The demo and the page's example in the test's own tenant, one memory without vectors."""
     items = json.loads((FOLDER / "example.json").read_text("utf-8"))["items"]
     report = house.write(*requests())
     example = house.write(*(write_request(MemoryRequest().load(item)) for item in items))

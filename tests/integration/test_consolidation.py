@@ -62,7 +62,8 @@ def active(house):
 
 def everything(house):
     return house.rows(
-        "MATCH (n) WHERE n.space STARTS WITH $tenant AND NOT n:JobRun RETURN labels(n), properties(n) ORDER BY n.key"
+        "MATCH (n) WHERE n.space STARTS WITH $tenant AND NOT n:JobRun RETURN labels(n),"
+        " properties(n) ORDER BY n.key"
     )
 
 
@@ -100,13 +101,15 @@ def test_fragments_of_an_entity_are_merged_and_that_can_be_undone(house):
     assert 1 == run(house).counts["entities_merged"]
 
     assert [("person:john_doe", 2)] == house.rows(
-        "MATCH (m:Memory)-[:MENTIONS]->(e:Entity) WHERE m.space STARTS WITH $tenant RETURN e.entity_key, count(m)"
+        "MATCH (m:Memory)-[:MENTIONS]->(e:Entity) WHERE m.space STARTS WITH $tenant RETURN"
+        " e.entity_key, count(m)"
     )
     (change,) = house.graphmem.entities.changes(space_from_key(key(house)), limit=5).items
     house.graphmem.entity_keeper.undo(change.uid, caller=house.caller)
     assert 2 == len(
         house.rows(
-            "MATCH (:Memory)-[:MENTIONS]->(e:Entity) WHERE e.space STARTS WITH $tenant RETURN e.entity_key"
+            "MATCH (:Memory)-[:MENTIONS]->(e:Entity) WHERE e.space STARTS WITH $tenant RETURN"
+            " e.entity_key"
         )
     )
 
@@ -141,7 +144,8 @@ def test_topics_stand_in_the_graph_and_former_ones_go(house):
         " RETURN t.topic, t.rank, count(m) ORDER BY t.rank"
     )
     house.rows(
-        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant AND m.content CONTAINS 'Tea' SET m.status = 'archived'"
+        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant AND m.content CONTAINS 'Tea' SET"
+        " m.status = 'archived'"
     )
     tell(house, "Rome is old.", "Rome is big.")
     run(house)
@@ -201,7 +205,8 @@ def test_large_spaces_are_summarised_where_the_policy_says_so(house):
 
     assert (1, 50) == (counts["summarised"], counts["archived"])
     assert [(50,)] == house.rows(
-        "MATCH (s:Memory)-[:SUMMARY_OF]->(m:Memory {status: 'archived', status_reason: 'summarised'})"
+        "MATCH (s:Memory)-[:SUMMARY_OF]->(m:Memory {status: 'archived', status_reason:"
+        " 'summarised'})"
         " WHERE s.space STARTS WITH $tenant RETURN count(m)"
     )
     assert "summarised" not in run(house).counts

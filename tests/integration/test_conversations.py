@@ -33,7 +33,8 @@ def test_the_context_of_the_turn_before_is_rewritten_when_the_next_arrives(house
     house.write(turn("Which ones?", actor="Bob"))
 
     assert [("Do you have pets?\nWhich ones?",)] == house.rows(
-        "MATCH (m:Memory {content: 'Yes, three.'}) WHERE m.space STARTS WITH $tenant RETURN m.context"
+        "MATCH (m:Memory {content: 'Yes, three.'}) WHERE m.space STARTS WITH $tenant RETURN"
+        " m.context"
     )
     found = house.recall("pets")
     assert "Yes, three." in [item.memory.content for item in found.items if item.explanation.text]
@@ -54,7 +55,8 @@ def test_one_batch_and_single_adds_build_the_same_chain(house):
 
     contexts = dict(
         house.rows(
-            "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN m.content, m.context ORDER BY m.content"
+            "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN m.content, m.context"
+            " ORDER BY m.content"
         )
     )
     assert [contexts[f"B{number}"] for number in range(4)] == [

@@ -46,7 +46,8 @@ def snapshot(house):
     return house.rows(
         "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant"
         " OPTIONAL MATCH (m)-[:MENTIONS]->(e) WITH m, e ORDER BY e.key"
-        " RETURN m.uid, m.status, m.content, m.importance, m.confidence, m.tags, m.space_token, collect(e.key)"
+        " RETURN m.uid, m.status, m.content, m.importance, m.confidence, m.tags, m.space_token,"
+        " collect(e.key)"
         " ORDER BY m.uid"
     )
 
@@ -64,7 +65,8 @@ def test_repeats_are_put_away_and_todos_are_not(house):
     assert [("active", None, 5), ("archived", "dedupe", 30)] == statuses(house)
     assert "active" == house.graphmem.memories.by_key([seeded.key])[seeded.key].status
     assert [(30,)] == house.rows(
-        "MATCH (m:Memory {content: 'John likes chess.', status: 'active'}) WHERE m.space STARTS WITH $tenant"
+        "MATCH (m:Memory {content: 'John likes chess.', status: 'active'}) WHERE m.space STARTS"
+        " WITH $tenant"
         " RETURN m.mention_count"
     )
     assert {"spaces": 0} == run(house, "curate_dedupe").counts
@@ -88,7 +90,8 @@ def test_more_repeats_than_a_batch_leave_one(house, monkeypatch):
     assert 23 == run(house, "curate_dedupe", dry_run=True).counts["archived"]
     assert 23 == run(house, "curate_dedupe").counts["archived"]
     assert [(24,)] == house.rows(
-        "MATCH (m:Memory {status: 'active'}) WHERE m.space STARTS WITH $tenant RETURN m.mention_count"
+        "MATCH (m:Memory {status: 'active'}) WHERE m.space STARTS WITH $tenant RETURN"
+        " m.mention_count"
     )
 
 
@@ -159,7 +162,8 @@ def test_unfolding_restores_what_was_folded_and_it_is_not_folded_again(house):
     before = snapshot(house)
     run(house, "curate_fold")
     ((uid,),) = house.rows(
-        "MATCH (m:Memory)-[:FOLDED_FROM]->() WHERE m.space STARTS WITH $tenant RETURN DISTINCT m.uid"
+        "MATCH (m:Memory)-[:FOLDED_FROM]->() WHERE m.space STARTS WITH $tenant RETURN DISTINCT"
+        " m.uid"
     )
     folded = house.graphmem.memories.by_uid(house.caller.tenant, uid)[0]
 

@@ -37,7 +37,8 @@ import sys, time
 from pathlib import Path
 from graphmem.adapters.embedded_neo4j import EmbeddedNeo4j, EmbeddedOptions
 server = EmbeddedNeo4j(EmbeddedOptions(
-    folder=Path(sys.argv[1]), bolt_port=int(sys.argv[2]), http_port=None, heap="384m", pagecache="64m",
+    folder=Path(sys.argv[1]), bolt_port=int(sys.argv[2]), http_port=None,
+    heap="384m", pagecache="64m",
     extra_flags=("-XX:TieredStopAtLevel=1",), train_cache=False,
 ))
 server.start()

@@ -1,4 +1,4 @@
-"""Embedders: the packaged model as it is, an OpenAI-compatible API over real HTTP, and what may go wrong."""
+"""Embedders: the packaged model, an OpenAI-compatible API over HTTP, and what may go wrong."""
 
 import json
 import math

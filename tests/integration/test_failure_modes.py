@@ -1,4 +1,4 @@
-"""Failure Modes and Recovery (002): the store gone at the start and during a run, the embedder away for a while.
+"""Failure Modes and Recovery (002): the store gone, the embedder away for a while.
 
 The API and the jobs are the real processes; between them and the real Neo4j is a line that can be
 cut.

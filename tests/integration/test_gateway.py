@@ -24,7 +24,8 @@ def test_a_memory_is_stored_with_its_labels_chunks_claims_and_trace(house):
     assert [Outcome.CREATED] == outcomes(report)
     assert [(["Fact", "Memory"], 3, 1)] == house.rows(
         "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant"
-        " RETURN COLLECT { UNWIND labels(m) AS l RETURN l ORDER BY l }, COUNT { (:Chunk)-[:OF]->(m) },"
+        " RETURN COLLECT { UNWIND labels(m) AS l RETURN l ORDER BY l }, COUNT {"
+        " (:Chunk)-[:OF]->(m) },"
         " COUNT { (:ClaimKey)-[:CLAIMS]->(m) }"
     )
     assert [("write", "test")] == house.rows(
@@ -116,7 +117,8 @@ def test_superseding_moves_status_chunks_and_token_together(house):
 
     assert [("new", "old", "superseded", "update", ["superseded"])] == house.rows(
         "MATCH (n:Memory)-[:UPDATES]->(o:Memory) WHERE n.space STARTS WITH $tenant"
-        " RETURN n.uid, o.uid, o.status, o.status_reason, COLLECT { MATCH (c:Chunk)-[:OF]->(o) RETURN c.status }"
+        " RETURN n.uid, o.uid, o.status, o.status_reason, COLLECT { MATCH (c:Chunk)-[:OF]->(o)"
+        " RETURN c.status }"
     )
     assert ["Ada drinks tea."] == house.contents("What does Ada drink?")
     assert {"Ada drinks tea.", "Ada drinks coffee."} == set(
@@ -129,7 +131,8 @@ def test_a_value_that_changes_back_ends_with_the_right_current_one(house):
         house.write(a_request(content, logical_key="drink", on_same_key=OnSameKey.SUPERSEDE))
 
     assert [("cola", "active"), ("coffee", "superseded"), ("cola", "superseded")] == house.rows(
-        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN m.content, m.status ORDER BY m.uid DESC"
+        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN m.content, m.status ORDER BY"
+        " m.uid DESC"
     )
 
 

@@ -16,7 +16,10 @@ SLEEPER = (sys.executable, "-c", "import time; print('up', flush=True); time.sle
 STUBBORN = (
     sys.executable,
     "-c",
-    "import signal, time; signal.signal(15, signal.SIG_IGN); print('up', flush=True); time.sleep(60)",
+    (
+        "import signal, time; signal.signal(15, signal.SIG_IGN); print('up', flush=True);"
+        " time.sleep(60)"
+    ),
 )
 OWNER = """
 import sys, time

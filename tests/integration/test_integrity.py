@@ -82,7 +82,8 @@ def test_claims_and_edges_that_belong_to_nothing_are_removed(healthy):
     )
     healthy.rows(
         "MATCH (a:Memory {content: 'Tea.'}), (b:Memory {content: 'Bob.'})"
-        " WHERE a.space STARTS WITH $tenant AND b.space STARTS WITH $tenant CREATE (a)-[:RELATED_TO]->(b)"
+        " WHERE a.space STARTS WITH $tenant AND b.space STARTS WITH $tenant CREATE"
+        " (a)-[:RELATED_TO]->(b)"
     )
 
     assert {"claims_without_memory": 1, "edges_across_spaces": 1} == wrong(run(healthy))

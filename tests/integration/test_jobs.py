@@ -411,7 +411,8 @@ def test_commitments_decay_after_a_hundred_days_unless_they_were_refreshed(house
 
     assert {"archived": 1, "spaces": 1} == dry.counts == wet.counts
     assert [("Call Bob.", "commitment_decay")] == house.rows(
-        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant AND m.status = 'archived' RETURN m.content, m.status_reason"
+        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant AND m.status = 'archived' RETURN"
+        " m.content, m.status_reason"
     )
 
 
@@ -429,7 +430,8 @@ def test_archival_is_off_until_a_space_wants_it_and_spares_corrections(house):
     assert ["The new name."] == [
         content
         for (content,) in house.rows(
-            "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant AND m.status = 'active' RETURN m.content"
+            "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant AND m.status = 'active' RETURN"
+            " m.content"
         )
     ]
 
@@ -445,5 +447,6 @@ def test_what_is_hardly_believed_goes_quiet_after_30_days_unless_it_is_said_agai
     house.graphmem.runner.run("expire", space_key=space_key(house))
 
     assert [("Maybe.",)] == house.rows(
-        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant AND m.status = 'archived' RETURN m.content"
+        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant AND m.status = 'archived' RETURN"
+        " m.content"
     )

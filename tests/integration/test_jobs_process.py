@@ -35,7 +35,9 @@ def batches(run):
 
 minutely = Every(minutes=1)
 jobs = [Job(name="batched", does="works", schedule=minutely, function=batches)]
-runner = JobRunner(connection, jobs=jobs, clock=SystemClock(), ids=TimeOrderedIds(), holder="process")
+runner = JobRunner(
+    connection, jobs=jobs, clock=SystemClock(), ids=TimeOrderedIds(), holder="process"
+)
 now = ScheduledJob(name="batched", schedule=minutely, trigger=DateTrigger())
 JobsProcess(runner=runner, runs=JobRuns(connection), schedule=[now]).serve()
 connection.close()

@@ -80,7 +80,8 @@ def put_away(house, space):
     key = parse_space(space, tenant=house.caller.tenant).key
     return dict(
         house.rows(
-            "MATCH (m:Memory {space: $key}) WHERE m.status <> 'active' AND NOT m.uid STARTS WITH '0'"
+            "MATCH (m:Memory {space: $key}) WHERE m.status <> 'active' AND NOT m.uid STARTS"
+            " WITH '0'"
             " RETURN m.uid, m.status_reason",
             key=key,
         )

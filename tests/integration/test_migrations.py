@@ -71,7 +71,8 @@ def test_an_older_schema_says_how_to_apply():
 def test_what_neomodel_describes_is_what_the_constraints_cover(connection, node):
     rows = connection.run_statement(
         "SHOW CONSTRAINTS YIELD labelsOrTypes, properties, type"
-        " WHERE type CONTAINS 'UNIQUENESS' RETURN labelsOrTypes[0] AS label, properties[0] AS property"
+        " WHERE type CONTAINS 'UNIQUENESS' RETURN labelsOrTypes[0] AS label, properties[0] AS"
+        " property"
     )
 
     assert "key" in node.defined_properties()

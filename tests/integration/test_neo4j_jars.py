@@ -167,7 +167,8 @@ def test_jar_that_the_repository_lacks_is_told(
     del refusal
     gc.collect()
     assert message == (
-        "The jar io.netty:native:1.0:linux-x86_64 could not be downloaded (the repository does not have it); "
+        "The jar io.netty:native:1.0:linux-x86_64 could not be downloaded (the repository does"
+        " not have it); "
         "GRAPHMEM_MAVEN_URL can name a mirror, GRAPHMEM_NEO4J_LIB a folder that has the jars."
     )
 

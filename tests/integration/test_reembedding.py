@@ -1,4 +1,4 @@
-"""Changing the embedder on a database of its own labels: vectors beside vectors, a switch, and the rest removed."""
+"""Changing the embedder: vectors beside vectors, a switch, and the old ones removed."""
 
 import threading
 
@@ -46,7 +46,7 @@ class OtherEmbedder(BreakableEmbedder):
 
 @pytest.fixture
 def services(connection, settings):
-    """An old and a new service over the shared database, which goes back to the old embedder afterwards."""
+    """An old and a new service over the shared database, which has the old one afterwards."""
     clock = FixedClock()
     caller = Caller(key_id="test", tenant=f"t-{uuid7()}", role=Role.ADMIN, spaces=("*",))
     old = build(settings, connection, clock=clock, embedder=BreakableEmbedder())

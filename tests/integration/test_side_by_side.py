@@ -35,10 +35,12 @@ def test_eight_writers_into_one_space_and_one_entity_never_see_a_deadlock(house)
     assert 8 * 24 == len(outcomes)
     assert Outcome.REFUSED not in outcomes
     assert [(96,)] == house.rows(
-        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant AND m.content = 'The same for all.' RETURN m.mention_count"
+        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant AND m.content = 'The same for all.'"
+        " RETURN m.mention_count"
     )
     assert [(3,)] == house.rows(
-        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant AND m.logical_key IS NOT NULL RETURN count(m)"
+        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant AND m.logical_key IS NOT NULL"
+        " RETURN count(m)"
     )
 
 

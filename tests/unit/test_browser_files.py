@@ -47,7 +47,7 @@ RELATIONS = sorted(
 
 
 def rules():
-    """The rules of the style as the Browser reads them: it knows no comments and splits at ``;`` and ``:``."""
+    """The rules of the style as the Browser reads them: no comments, split at ``;`` and ``:``."""
     found = {}
     for selector, body in re.findall(r'([\w.]+)\s*\{((?:"[^"]*"|[^"}])*)\}', STYLE):
         pairs = [line.split(":") for line in body.replace('"', "").split(";") if line.strip()]

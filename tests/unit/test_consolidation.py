@@ -1,4 +1,4 @@
-"""Consolidation: when a space is due, what is merged, what the model may say, summaries and topics."""
+"""Consolidation: due spaces, what is merged, what the model may say, summaries, topics."""
 
 from dataclasses import replace
 from datetime import timedelta

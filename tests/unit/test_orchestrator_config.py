@@ -1,4 +1,4 @@
-"""The memory.* keys: their checks, and where each value of a policy came from (002, Configuration Additions)."""
+"""The memory.* keys: their checks and origins (002, Configuration Additions)."""
 
 import pytest
 
@@ -89,7 +89,8 @@ def test_a_bad_value_is_named(key, value):
 def test_all_problems_are_told_at_once_with_their_place(tmp_path):
     file = tmp_path / "graphmem.toml"
     file.write_text(
-        "[memory]\nenabled = 1\nfoo = 1\n[orchestrators.main.memory.scope]\ncross_orchestrator = true\n"
+        "[memory]\nenabled = 1\nfoo = 1\n[orchestrators.main.memory.scope]\ncross_orchestrator"
+        " = true\n"
     )
     environment = {"GRAPHMEM_CONFIG": str(file), "GRAPHMEM__MEMORY__RETRIEVAL__TOP_N": "many"}
 
@@ -99,7 +100,10 @@ def test_all_problems_are_told_at_once_with_their_place(tmp_path):
     for place in (
         f"memory.enabled ({file}): Must be true or false.",
         f"memory.foo ({file}): There is no such key.",
-        f"orchestrators.main.memory.scope.cross_orchestrator ({file}): Must be false in this version.",
+        (
+            f"orchestrators.main.memory.scope.cross_orchestrator ({file}): Must be false in this"
+            " version."
+        ),
         "memory.retrieval.top_n (GRAPHMEM__MEMORY__RETRIEVAL__TOP_N): Must be an integer.",
     ):
         assert place in caught.value.message

@@ -52,7 +52,7 @@ def test_a_schedule_says_in_words_when_it_runs(text, schedule):
     assert text == schedule.text
 
 
-def test_processes_that_fire_at_the_same_time_do_so_in_the_same_slot_and_the_next_time_in_a_later_one():
+def test_processes_that_fire_at_one_time_do_so_in_one_slot_and_next_time_in_a_later_one():
     for job in SCHEDULE:
         first = job.trigger.get_next_fire_time(None, NOW + timedelta(seconds=1))
         second = job.trigger.get_next_fire_time(first, first + timedelta(seconds=1))

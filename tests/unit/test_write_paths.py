@@ -1,4 +1,4 @@
-"""No side door: nothing but the gateway opens a write transaction on memories or records of rooms."""
+"""No side door: only the gateway opens a write transaction on memories or records."""
 
 import ast
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""``blend``: similarity, recency and how often the entities of a memory come up (001, Retrieval)."""
+"""``blend``: similarity, recency and the frequency of entities (001, Retrieval)."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -11,7 +11,7 @@ def fused(
 ) -> list[Scored]:
     """Score candidates from 0 to 1 and order them (neo4j-recall; k 10, text 1.5 : vector 1).
 
-    1 would be the first place in every arm with full confidence and no contradiction.
+    1 would be rank 1 in every arm with full confidence and no contradiction.
     """
     graph_weight = policy.graph_weight if with_graph else 0.0
     weights = policy.vector_weight + policy.text_weight + graph_weight

@@ -1,4 +1,4 @@
-"""``lifecycle``: similarity and recency, lifted or lowered by what is known of a memory (003, Recall)."""
+"""``lifecycle``: similarity and recency, and what is known of a memory (003, Recall)."""
 
 from collections.abc import Iterable
 from datetime import datetime
