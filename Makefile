@@ -30,11 +30,12 @@ run: setup ## run the service: Neo4j, API and jobs; Ctrl-C stops it all
 demo: setup ## add a conversation and ask eight questions (starts a service of its own)
 	@exec $(BIN)/graphmem demo
 
-check: setup ## format, lint, import rule, types
+check: setup ## format, lint, import rule, types, density
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/lint-imports
 	$(BIN)/mypy graphmem api jobs
+	$(BIN)/python -m benchmarks.density
 
 test: setup ## all tests, on two real Neo4j
 	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
