@@ -27,7 +27,7 @@ from graphmem.errors import EmbeddedServerError
 from graphmem.model.memory import MemoryType
 from graphmem.recall.request import RankerName
 from graphmem.store.connection import Connection
-from graphmem.store.migrations import apply_migrations
+from graphmem.store.migrations import apply_migrations, core_migrations
 
 REPOSITORY = Path(__file__).parents[2]
 QUICK = ("-XX:TieredStopAtLevel=1",)
@@ -183,7 +183,13 @@ def real_house(running, house_at):
     """A service over a server that plans as those of users do."""
     at = running.start()
     connection = Connection(at.uri, user=at.user, password=at.password)
-    apply_migrations(connection, embedder=HashEmbedder(), clock=SystemClock(), holder="tests")
+    apply_migrations(
+        connection,
+        [core_migrations()],
+        embedder=HashEmbedder(),
+        clock=SystemClock(),
+        holder="tests",
+    )
     with house_at(connection) as house:
         yield house
     connection.close()
