@@ -27,7 +27,6 @@ from graphmem.errors import EmbeddedServerError
 from graphmem.model.memory import MemoryType
 from graphmem.recall.request import RankerName
 from graphmem.store.connection import Connection
-from graphmem.store.migration_steps import CORE_STEPS
 from graphmem.store.migrations import apply_migrations, core_migrations
 
 REPOSITORY = Path(__file__).parents[2]
@@ -186,7 +185,7 @@ def real_house(running, house_at):
     connection = Connection(at.uri, user=at.user, password=at.password)
     apply_migrations(
         connection,
-        [core_migrations(CORE_STEPS)],
+        [core_migrations()],
         embedder=HashEmbedder(),
         clock=SystemClock(),
         holder="tests",
