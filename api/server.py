@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from flask import Flask
@@ -76,14 +77,20 @@ def _load(embedder: Embedder) -> None:
         log.warning("the embedder does not answer: %s", reason.message)
 
 
-def open_when_ready(graphmem: Graphmem, gate: Gate) -> None:
+def open_when_ready(
+    graphmem: Graphmem,
+    gate: Gate,
+    *,
+    wait: Callable[..., None] = wait_until_prepared,
+    again_seconds: float = _AGAIN_SECONDS,
+) -> None:
     """Let calls in as soon as the database answers and its schema fits.
 
     One that does not fit is the reason why not.
     """
     while True:
         try:
-            wait_until_prepared(graphmem.connection, graphmem.embedder, when_away=gate.close)
+            wait(graphmem.connection, graphmem.embedder, when_away=gate.close)
             break
         except GraphmemError as reason:
             log.error("the API takes no calls: %s", reason.message)  # noqa: TRY400 - one sentence says it
@@ -93,7 +100,7 @@ def open_when_ready(graphmem: Graphmem, gate: Gate) -> None:
             gate.close(
                 StoreUnavailable(f"The database answers with an error ({type(error).__name__}).")
             )
-        time.sleep(_AGAIN_SECONDS)
+        time.sleep(again_seconds)
     gate.open()
     warm_up(graphmem)
 

@@ -32,9 +32,18 @@ _WHOLE_CHARS, _PART_CHARS = (
 class FileWriter:
     """Writes what files hold, and notes on each what became of it."""
 
-    def __init__(self, gateway: Gateway, memories: Memories) -> None:
+    def __init__(
+        self,
+        gateway: Gateway,
+        memories: Memories,
+        *,
+        whole_chars: int = _WHOLE_CHARS,
+        part_chars: int = _PART_CHARS,
+    ) -> None:
         self._gateway = gateway
         self._memories = memories
+        self._whole_chars = whole_chars
+        self._part_chars = part_chars
 
     def write(self, space: Space, taken: Sequence[TakenFile], caller: Caller) -> None:
         """Write what the files hold: those of one memory together, every other one whole or not at all."""
@@ -72,7 +81,7 @@ class FileWriter:
         assert taken.extracted is not None  # noqa: S101 - only such files come here
         memories, edges = taken.extracted.memories, taken.extracted.edges
         try:
-            if sum(len(memory.content) for memory in memories) > _WHOLE_CHARS:
+            if sum(len(memory.content) for memory in memories) > self._whole_chars:
                 self._write_in_parts(taken, memories, edges, space, caller)
                 return
             report = self._gateway.write(
@@ -116,7 +125,10 @@ class FileWriter:
         written = 0
         plain = [replace(memory, part_of=(), dedupe=Dedupe.NONE) for memory in memories]
         last: tuple[Sequence[WriteRequest], Sequence[EdgeRequest]] = (plain[:1], edges)
-        for part, own_edges in (*((part, ()) for part in _parts(plain[1:])), last):
+        for part, own_edges in (
+            *((part, ()) for part in _parts(plain[1:], self._part_chars)),
+            last,
+        ):
             report = self._gateway.write(
                 part, edges=own_edges, caller=caller, atomic=True, with_vectors=False
             )
@@ -147,12 +159,12 @@ class FileWriter:
         return InvalidInput(missing) if missing else None
 
 
-def _parts(memories: Sequence[WriteRequest]) -> Iterator[list[WriteRequest]]:
+def _parts(memories: Sequence[WriteRequest], chars_max: int) -> Iterator[list[WriteRequest]]:
     """Memories in parts that one transaction can take."""
     part: list[WriteRequest] = []
     chars = 0
     for memory in memories:
-        if part and chars + len(memory.content) > _PART_CHARS:
+        if part and chars + len(memory.content) > chars_max:
             yield part
             part, chars = [], 0
         part.append(memory)

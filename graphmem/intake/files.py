@@ -97,6 +97,9 @@ class Ingest:
         policies: SpacePolicies,
         events: Events,
         is_away: Callable[[], bool],
+        is_open: Callable[[Path], bool] = is_being_written,
+        read: Callable[[Path], bytes] = read_plain,
+        move_file: Callable[[Path, Path], None] = move,
     ) -> None:
         self._writer = writer
         self._memories = memories
@@ -104,6 +107,9 @@ class Ingest:
         self._policies = policies
         self._events = events
         self._is_away = is_away  # whether the store does not answer at all
+        self._is_open = is_open
+        self._read = read
+        self._move_file = move_file
 
     def upload(self, space: Space, name: str, content: str, *, caller: Caller) -> Manifest:
         """Drop a file and take it in.
@@ -227,14 +233,14 @@ class Ingest:
         for path in paths:
             try:
                 size = plain_size(path)
-                if not is_ours and is_being_written(path):
+                if not is_ours and self._is_open(path):
                     waiting.append(path.name)
                     continue
                 check_file(path.name, size, config)
                 seen = signature(path)
                 ready.append(
                     (
-                        SourceFile(dropped_at=str(path), path=str(path), content=read_plain(path)),
+                        SourceFile(dropped_at=str(path), path=str(path), content=self._read(path)),
                         seen,
                     )
                 )
@@ -300,7 +306,7 @@ class Ingest:
             taken.problem = _given_up()
             return
         try:
-            taken.file = replace(taken.file, content=read_plain(taken.place))
+            taken.file = replace(taken.file, content=self._read(taken.place))
             self._writer.write(space, [taken], caller)
         except NotPlainError as error:
             taken.problem = RejectedError(RejectionCode.INVALID_SOURCE_PATH, str(error))
@@ -332,12 +338,12 @@ class Ingest:
         moved: list[TakenFile] = []
         for each, (_, seen) in zip(taken, ready, strict=True):
             try:
-                move(Path(each.file.dropped_at), each.place)
+                self._move_file(Path(each.file.dropped_at), each.place)
                 if (
                     signature(each.place) != seen
                 ):  # another version came in between reading and moving
                     each.file, each.is_known = (
-                        replace(each.file, content=read_plain(each.place)),
+                        replace(each.file, content=self._read(each.place)),
                         False,
                     )
             except (OSError, NotPlainError) as error:
@@ -405,7 +411,7 @@ class Ingest:
         beside = place.with_name(f"{place.name}{REJECTION_ENDING}")
         write_json(beside, manifest.values)
         try:
-            move(path, place)
+            self._move_file(path, place)
         except FileNotFoundError:
             beside.unlink(missing_ok=True)
             return []

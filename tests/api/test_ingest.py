@@ -9,22 +9,38 @@ from concurrent.futures import ThreadPoolExecutor
 from unittest.mock import patch
 
 import pytest
+from fakes import Faulty
+from parts import with_intake
 
+from graphmem.adapters.drop_folder import NotPlainError
 from graphmem.adapters.workspaces import Workspaces
 from graphmem.errors import Conflict, StoreUnavailable
-from graphmem.gateway.gateway import Gateway
 from graphmem.model.caller import Role
 from graphmem.model.space import Space, SpaceKind
 from graphmem.store.connection import Connection
 from graphmem.store.memories import Memories
 
 SPACE = "orchestrator:main"
+LARGE_CHARS = 20
 
 
-@pytest.fixture(autouse=True)
-def _settled_at_once(monkeypatch):
-    """Where the system cannot say whether a file is being written, no test waits for it to settle."""
-    monkeypatch.setattr("graphmem.adapters.drop_folder._SETTLED_SECONDS", 0.0)
+@pytest.fixture
+def api(api):
+    """A client over a service that waits for no file to settle."""
+    return api.over(with_intake(api.house.graphmem))
+
+
+def with_faulty_gateway(api, failure, **options):
+    """The same client over a service whose writes fail."""
+    graphmem = api.house.graphmem
+    return api.over(
+        with_intake(graphmem, gateway=Faulty(graphmem.gateway, "write", failure, **options))
+    )
+
+
+def with_whole_gateway(api):
+    """The same client after a restart: all is well again."""
+    return api.over(with_intake(api.house.graphmem))
 
 
 @pytest.fixture
@@ -326,8 +342,12 @@ def test_a_file_of_25_megabytes_is_not_too_large(api, workspace, size, code):
 
 def test_an_unreadable_file_is_rejected(api, workspace):
     (workspace.ingest / "closed.txt").write_text("Closed.")
-    with patch("graphmem.adapters.drop_folder.os.fdopen", side_effect=PermissionError):
-        scan(api)
+
+    def refused(_):
+        message = "The file cannot be read (PermissionError)."
+        raise NotPlainError(message)
+
+    scan(api.over(with_intake(api.house.graphmem, read=refused)))
 
     assert "PermissionError" in rejection(workspace.rejected, "closed.txt")["error"]["message"]
 
@@ -409,11 +429,10 @@ def test_a_text_of_32_000_characters_is_one_memory(api, characters, count):
 def test_a_restart_in_the_middle_finishes_what_was_on_its_way(api, workspace):
     (workspace.ingest / "a.txt").write_text("First of two.")
     (workspace.ingest / "b.json").write_text(json.dumps({"memories": [a_memory()]}))
-    with (
-        patch("graphmem.gateway.gateway.Gateway.write", side_effect=KeyboardInterrupt),
-        pytest.raises(KeyboardInterrupt),
-    ):
-        api.house.graphmem.ingest.scan(the_space(api), caller=api.house.caller)
+    dying = with_faulty_gateway(api, KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        dying.house.graphmem.ingest.scan(the_space(api), caller=api.house.caller)
+    api = with_whole_gateway(api)
     assert (["a.txt", "b.json"], []) == (names(workspace.processed), names(workspace.ingest))
 
     done = scan(api)
@@ -428,11 +447,10 @@ def test_a_restart_in_the_middle_finishes_what_was_on_its_way(api, workspace):
 
 def test_a_restart_after_the_write_leaves_one_memory_and_its_manifest(api, workspace):
     (workspace.ingest / "a.txt").write_text("Written, but no manifest yet.")
-    with (
-        patch("graphmem.intake.files.Ingest._concluded", side_effect=KeyboardInterrupt),
-        pytest.raises(KeyboardInterrupt),
-    ):
-        api.house.graphmem.ingest.scan(the_space(api), caller=api.house.caller)
+    dying = with_faulty_gateway(api, KeyboardInterrupt(), after=True)
+    with pytest.raises(KeyboardInterrupt):
+        dying.house.graphmem.ingest.scan(the_space(api), caller=api.house.caller)
+    api = with_whole_gateway(api)
     assert 1 == len(memories(api))
 
     assert ["processed"] == [manifest["status"] for manifest in scan(api)["manifests"]]
@@ -442,11 +460,14 @@ def test_a_restart_after_the_write_leaves_one_memory_and_its_manifest(api, works
 def test_a_file_that_was_copied_but_not_removed_is_taken_in_once(api, workspace):
     content = "On two file systems."
     (workspace.ingest / "half.txt").write_text(content)
-    with (
-        patch("graphmem.intake.files.move", side_effect=KeyboardInterrupt),
-        pytest.raises(KeyboardInterrupt),
-    ):
-        api.house.graphmem.ingest.scan(the_space(api), caller=api.house.caller)
+
+    def dies(_source, _target):
+        raise KeyboardInterrupt
+
+    dying = api.over(with_intake(api.house.graphmem, move_file=dies))
+    with pytest.raises(KeyboardInterrupt):
+        dying.house.graphmem.ingest.scan(the_space(api), caller=api.house.caller)
+    api = with_whole_gateway(api)
     (workspace.processed / "half.txt").write_text(
         content
     )  # the copy was whole, the source still there
@@ -559,8 +580,9 @@ def test_a_scan_leaves_alone_what_another_process_has_begun(api, workspace):
     def another_fails(_):
         calls.append(1)
         if 2 == len(calls):
-            with patch("graphmem.gateway.gateway.Gateway.write", side_effect=StoreUnavailable()):
-                assert 503 == upload(api, "other.txt", "Of another process.").status_code
+            other = with_faulty_gateway(api, StoreUnavailable())
+            assert 503 == upload(other, "other.txt", "Of another process.").status_code
+            with_whole_gateway(api)
 
     api.house.graphmem.ingest.scan(the_space(api), caller=api.house.caller, watch=another_fails)
     scan(api)
@@ -573,12 +595,10 @@ def test_what_the_store_refuses_without_a_reason_is_rejected_at_the_third_try(ap
     (workspace.ingest / "bad.txt").write_text("Takes too long.")
     outcomes = []
     for _ in range(4):
-        with patch(
-            "graphmem.gateway.gateway.Gateway.write",
-            side_effect=StoreUnavailable("The query took too long."),
-        ):
-            answer = api.post("/v1/ingest/scan", {"space": SPACE})
-            outcomes.append((answer.status_code, (answer.get_json().get("rejected"))))
+        refusing = with_faulty_gateway(api, StoreUnavailable("The query took too long."))
+        answer = refusing.post("/v1/ingest/scan", {"space": SPACE})
+        outcomes.append((answer.status_code, (answer.get_json().get("rejected"))))
+    api = with_whole_gateway(api)
 
     assert [(503, None), (200, 0), (200, 0), (200, 1)] == outcomes
     assert "3 times" in rejection(workspace.rejected, "bad.txt")["error"]["message"]
@@ -651,13 +671,9 @@ def test_a_long_name_has_a_folder_too_and_the_job_finds_it(api):
 
 
 @pytest.fixture
-def small_parts():
+def small_parts(api):
     """What counts as large: a few characters."""
-    with (
-        patch("graphmem.intake.file_writing._WHOLE_CHARS", 20),
-        patch("graphmem.intake.file_writing._PART_CHARS", 20),
-    ):
-        yield
+    return api.over(with_intake(api.house.graphmem, chars=LARGE_CHARS))
 
 
 def large(edges=()):
@@ -698,18 +714,10 @@ def test_a_large_file_is_checked_whole_before_its_first_part_is_written(
 
 
 def test_a_large_file_goes_on_where_a_restart_interrupted_it(api, small_parts):
-    write, calls = Gateway.write, []
-
-    def interrupted(*arguments, **options):
-        calls.append(1)
-        if 3 == len(calls):
-            raise KeyboardInterrupt
-        return write(*arguments, **options)
-
-    with patch.object(Gateway, "write", interrupted), pytest.raises(KeyboardInterrupt):
-        api.house.graphmem.ingest.upload(
-            the_space(api), "large.json", large(), caller=api.house.caller
-        )
+    gateway = Faulty(api.house.graphmem.gateway, "write", KeyboardInterrupt(), at=3)
+    dying = with_intake(api.house.graphmem, gateway=gateway, chars=LARGE_CHARS)
+    with pytest.raises(KeyboardInterrupt):
+        dying.ingest.upload(the_space(api), "large.json", large(), caller=api.house.caller)
     assert 2 == len(memories(api))
 
     assert ["processed"] == [manifest["status"] for manifest in scan(api)["manifests"]]
@@ -719,17 +727,11 @@ def test_a_large_file_goes_on_where_a_restart_interrupted_it(api, small_parts):
 def test_a_large_file_that_failed_in_the_middle_is_no_duplicate_when_it_comes_again(
     api, small_parts
 ):
-    write, calls = Gateway.write, []
+    gateway = Faulty(api.house.graphmem.gateway, "write", Conflict(), at=3)
+    refusing = api.over(with_intake(api.house.graphmem, gateway=gateway, chars=LARGE_CHARS))
+    assert "rejected" == upload(refusing, "large.json", large()).get_json()["status"]
 
-    def refused(*arguments, **options):
-        calls.append(1)
-        if 3 == len(calls):
-            raise Conflict
-        return write(*arguments, **options)
-
-    with patch.object(Gateway, "write", refused):
-        assert "rejected" == upload(api, "large.json", large()).get_json()["status"]
-
+    api = small_parts.over(small_parts.house.graphmem)
     assert "processed" == upload(api, "large.json", large()).get_json()["status"]
     assert 4 == len(memories(api))
 
