@@ -43,6 +43,7 @@ def paged(tied):
             answer = tied.get(f"{path}limit={limit}{cursor}").get_json()
             assert len(answer["items"]) <= limit
             found += answer["items"]
+            assert len(found) <= 10 * len(NUMBERS)  # else it goes round in a circle
             if answer["next_cursor"] is None:
                 return found
             cursor = f"&cursor={answer['next_cursor']}"
