@@ -7,6 +7,15 @@ export PYTHONUNBUFFERED := 1
 # else each of our processes compiles all its modules anew
 unexport PYTHONDONTWRITEBYTECODE
 
+TESTS := $(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+SMOKE := \
+	tests/end_to_end/test_up.py::test_the_examples_of_the_readme_give_what_it_says \
+	tests/integration/test_gateway.py \
+	tests/integration/test_jobs.py \
+	tests/api/test_recall.py \
+	tests/api/test_openapi.py \
+	tests/api/test_walls.py
+
 .DEFAULT_GOAL := help
 
 help: ## list these commands
@@ -38,10 +47,19 @@ check: setup ## format, lint, import rule, types, density
 	$(BIN)/python -m benchmarks.density
 
 test: setup ## all tests, on two real Neo4j
-	$(BIN)/pytest -n 2 --dist loadfile --no-loadscope-reorder
+	$(TESTS)
 
 test-unit: setup ## the tests that need nothing
 	$(BIN)/pytest tests/unit
+
+smoke: setup ## the most telling minute: write, recall, walls, jobs, API, one whole service
+	$(TESTS) $(SMOKE)
+
+coverage: setup ## all tests, and which lines they run; slower than `make test`
+	$(TESTS) --cov=graphmem --cov=api --cov=jobs --cov-report=term:skip-covered
+
+fuzz: setup ## the tests that make up their own cases, for a long time
+	$(TESTS) -m hypothesis --hypothesis-profile=fuzz
 
 bench: setup ## quality and speed, as tables (DATA=../shared/data)
 	$(BIN)/python -m benchmarks --data $(DATA)
@@ -54,4 +72,4 @@ format: setup ## format and mend what can be mended
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-.PHONY: help setup run demo check test test-unit bench lock format
+.PHONY: help setup run demo check test test-unit smoke coverage fuzz bench lock format

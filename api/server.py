@@ -3,6 +3,7 @@
 import logging
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 from flask import Flask
@@ -77,14 +78,20 @@ def _load(embedder: Embedder) -> None:
         log.warning("the embedder does not answer: %s", reason.message)
 
 
-def open_when_ready(graphmem: Graphmem, readiness: Readiness) -> None:
+def open_when_ready(
+    graphmem: Graphmem,
+    readiness: Readiness,
+    *,
+    wait: Callable[..., None] = wait_until_prepared,
+    again_seconds: float = _AGAIN_SECONDS,
+) -> None:
     """Let calls in as soon as the database answers and its schema fits.
 
     Until then the reason is kept for the calls.
     """
     while True:
         try:
-            wait_until_prepared(graphmem, when_away=readiness.close)
+            wait(graphmem, when_away=readiness.close)
             break
         except GraphmemError as reason:
             log.error("the API takes no calls: %s", reason.message)  # noqa: TRY400 - one sentence says it
@@ -94,7 +101,7 @@ def open_when_ready(graphmem: Graphmem, readiness: Readiness) -> None:
             readiness.close(
                 StoreUnavailable(f"The database answers with an error ({type(error).__name__}).")
             )
-        time.sleep(_AGAIN_SECONDS)
+        time.sleep(again_seconds)
     readiness.open()
     warm_up(graphmem)
 

@@ -42,6 +42,7 @@ FEWER_PLANS = (
 )
 
 hypothesis.settings.register_profile("here", max_examples=50, deadline=None)
+hypothesis.settings.register_profile("fuzz", max_examples=2_000, deadline=None)
 hypothesis.settings.load_profile("here")
 
 

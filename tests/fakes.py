@@ -1,7 +1,7 @@
 """Fakes: real, small implementations of the ports."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -86,3 +86,39 @@ class ScriptedModel:
         if isinstance(answer, ModelUnavailable):
             raise answer
         return answer
+
+
+class Faulty:
+    """A part that fails at some calls of one method, before or after it; else the real one."""
+
+    def __init__(
+        self,
+        inner: Any,
+        method: str,
+        failure: BaseException,
+        *,
+        at: int | None = None,
+        after: bool = False,
+    ) -> None:
+        self._inner = inner
+        self._method = method
+        self._failure = failure
+        self._at = at  # the number of the call; None: each
+        self._is_after = after
+        self._calls = 0
+
+    def __getattr__(self, name: str) -> Any:
+        """The real part's attribute, but for the method that fails."""
+        found = getattr(self._inner, name)
+        return self._failing(found) if name == self._method else found
+
+    def _failing(self, work: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*arguments: Any, **options: Any) -> Any:
+            self._calls += 1
+            if self._at not in {None, self._calls}:
+                return work(*arguments, **options)
+            if self._is_after:
+                work(*arguments, **options)
+            raise self._failure
+
+        return call

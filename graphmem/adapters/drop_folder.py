@@ -58,7 +58,7 @@ def plain_size(path: Path) -> int:
     return found.st_size
 
 
-def is_being_written(path: Path) -> bool:
+def is_being_written(path: Path, *, settled_seconds: float = _SETTLED_SECONDS) -> bool:
     """Whether another process writes to a plain file, or may: it was changed a moment ago.
 
     A read lease is refused while a file is open for writing. What breaks one is told by a signal
@@ -83,7 +83,7 @@ def is_being_written(path: Path) -> bool:
                 pass  # a file of another user, or a file system without leases
             else:
                 return False
-        return 0 <= unchanged < _SETTLED_SECONDS
+        return 0 <= unchanged < settled_seconds
     finally:
         os.close(handle)  # ends the lease
 

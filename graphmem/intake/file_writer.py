@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from graphmem.errors import GraphmemError, InvalidInput, PolicyRefused, StoreUnavailable
 from graphmem.gateway.edges import EdgeRequest
@@ -22,20 +22,33 @@ log = logging.getLogger(__name__)
 
 _SLICE = 16  # files that share a transaction, while the next ones are embedded
 _EMBEDDED_AT_ONCE = 64  # memories of one file; a larger one gets its vectors from the job
-_WHOLE_CHARS = 4_000_000  # of one file that is written whole
-_PART_CHARS = 1_000_000  # of a part of a larger one
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PartSizes:
+    """From how many characters on a file is written in parts, and how large these are."""
+
+    whole_chars: int = 4_000_000
+    part_chars: int = 1_000_000
 
 
 class FileWriter:
     """Writes what files hold, and notes on each what became of it."""
 
     def __init__(
-        self, writing: Writing, memories: Memories, *, space: Space, caller: Caller
+        self,
+        writing: Writing,
+        memories: Memories,
+        *,
+        space: Space,
+        caller: Caller,
+        sizes: PartSizes,
     ) -> None:
         self._writing = writing
         self._memories = memories
         self._space = space
         self._caller = caller
+        self._sizes = sizes
 
     def write(self, taken: Sequence[TakenFile]) -> None:
         """Write what the files hold.
@@ -91,7 +104,7 @@ class FileWriter:
     def _problem_of_writing(self, extracted: Extracted) -> RejectedError | None:
         """Write a file whole, and say why it could not be."""
         memories = extracted.memories
-        if sum(len(memory.content) for memory in memories) > _WHOLE_CHARS:
+        if sum(len(memory.content) for memory in memories) > self._sizes.whole_chars:
             return self._problem_of_parts(extracted)
         report = self._writing.write(
             memories,
@@ -117,7 +130,7 @@ class FileWriter:
         written = 0
         first, *others = (replace(memory, part_of=(), dedupe=Dedupe.NONE) for memory in memories)
         last = [first]
-        for part in (*_parts(others), last):
+        for part in (*_parts(others, self._sizes.part_chars), last):
             report = self._writing.write(
                 part,
                 edges=edges if part is last else (),
@@ -153,12 +166,12 @@ class FileWriter:
         return InvalidInput(missing) if missing else None
 
 
-def _parts(memories: Sequence[WriteRequest]) -> Iterator[list[WriteRequest]]:
+def _parts(memories: Sequence[WriteRequest], part_chars: int) -> Iterator[list[WriteRequest]]:
     """Memories in parts that one transaction can take."""
     part: list[WriteRequest] = []
     chars = 0
     for memory in memories:
-        if part and chars + len(memory.content) > _PART_CHARS:
+        if part and chars + len(memory.content) > part_chars:
             yield part
             part, chars = [], 0
         part.append(memory)

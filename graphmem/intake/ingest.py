@@ -14,9 +14,9 @@ from graphmem.adapters.workspaces import Workspace, Workspaces
 from graphmem.errors import Conflict, Forbidden, IngestDisabled
 from graphmem.gateway.writing import Writing
 from graphmem.intake.file_checks import check_file, check_upload_name
-from graphmem.intake.file_writer import FileWriter
+from graphmem.intake.file_writer import FileWriter, PartSizes
 from graphmem.intake.in_flight import InFlight
-from graphmem.intake.ingest_pass import IngestPass, Scan
+from graphmem.intake.ingest_pass import FileAccess, IngestPass, Scan
 from graphmem.intake.manifests import Manifest, RejectedError
 from graphmem.model.caller import Caller, Role
 from graphmem.model.space import Space
@@ -28,6 +28,7 @@ SCAN_MAX_FILES = 1_000  # in one scan
 _BATCH_FILES, _BATCH_BYTES = 64, 8 * 1024 * 1024  # that are on their way together
 _HTTP_LOCK_SECONDS, WORKER_LOCK_SECONDS = 2.0, 30.0
 _LET_GO_SECONDS = 0.1
+_FILES, _SIZES = FileAccess(), PartSizes()
 
 
 class Ingest:
@@ -42,6 +43,8 @@ class Ingest:
         policies: SpacePolicies,
         events: Events,
         is_away: Callable[[], bool],
+        files: FileAccess = _FILES,
+        sizes: PartSizes = _SIZES,
     ) -> None:
         self._writing = writing
         self._memories = memories
@@ -49,6 +52,8 @@ class Ingest:
         self._policies = policies
         self._events = events
         self._is_away = is_away
+        self._files = files
+        self._sizes = sizes
 
     def upload(self, space: Space, name: str, content: str, *, caller: Caller) -> Manifest:
         """Drop a file and take it in.
@@ -130,7 +135,10 @@ class Ingest:
             workspace=workspace,
             config=config,
             journal=InFlight(workspace),
-            writer=FileWriter(self._writing, self._memories, space=space, caller=caller),
+            writer=FileWriter(
+                self._writing, self._memories, space=space, caller=caller, sizes=self._sizes
+            ),
+            files=self._files,
             memories=self._memories,
             events=self._events,
             is_away=self._is_away,

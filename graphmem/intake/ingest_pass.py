@@ -68,6 +68,15 @@ class Scan:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class FileAccess:
+    """How dropped files are looked at, read and moved."""
+
+    is_open: Callable[[Path], bool] = is_being_written
+    read: Callable[[Path], bytes] = read_plain
+    move: Callable[[Path, Path], None] = move
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class IngestPass:
     """Takes in files of one orchestrator, and tries each unfinished one at most once."""
 
@@ -78,6 +87,7 @@ class IngestPass:
     writer: FileWriter
     memories: Memories
     events: Events
+    files: FileAccess
     is_away: Callable[[], bool]  # whether the store does not answer at all
     must_stop: Callable[[], bool] = lambda: False
     tried: set[str] = field(default_factory=set)
@@ -128,7 +138,7 @@ class IngestPass:
         written = beside(target, REJECTION_ENDING)
         write_json(written, manifest.values)
         try:
-            move(path, target)
+            self.files.move(path, target)
         except FileNotFoundError:
             written.unlink(missing_ok=True)
             return []
@@ -166,7 +176,7 @@ class IngestPass:
         self.journal.write(left)
         try:
             if taken.tries <= _TRIES_MAX:  # else it ended the process each time
-                taken.file = replace(taken.file, content=read_plain(taken.path))
+                taken.file = replace(taken.file, content=self.files.read(taken.path))
                 self.writer.write([taken])
                 return True
         except NotPlainError as error:
@@ -189,11 +199,11 @@ class IngestPass:
         """A dropped file and what it holds; None where it is still being written."""
         try:
             size = plain_size(path)
-            if not is_ours and is_being_written(path):
+            if not is_ours and self.files.is_open(path):
                 return None
             check_file(path.name, size, self.config)
             seen = signature(path)
-            file = SourceFile(dropped_at=str(path), path=str(path), content=read_plain(path))
+            file = SourceFile(dropped_at=str(path), path=str(path), content=self.files.read(path))
         except NotPlainError as error:
             raise _not_plain(error) from error
         return TakenFile(file=file, path=path, signature=seen)
@@ -209,7 +219,19 @@ class IngestPass:
             each.path = free_path(target, with_ending=PROCESSED_ENDING)
             each.file = replace(each.file, path=str(each.path))
         self.journal.write([*left, *ready])
-        return [each for each in ready if _moved(each)]
+        return [each for each in ready if self._is_moved(each)]
+
+    def _is_moved(self, taken: TakenFile) -> bool:
+        """Whether a file could be moved; another version may have come since it was read."""
+        try:
+            self.files.move(Path(taken.file.dropped_at), taken.path)
+            if signature(taken.path) != taken.signature:
+                taken.file = replace(taken.file, content=self.files.read(taken.path))
+                taken.is_known = False
+        except (OSError, NotPlainError) as error:
+            log.warning("a dropped file could not be moved: %s", type(error).__name__)
+            return False
+        return True
 
     def _known(self, files: Sequence[SourceFile]) -> set[str]:
         """The idempotency keys of those files that were taken in before."""
@@ -246,19 +268,6 @@ class IngestPass:
             edges_written=taken.edges,
         )
         return [manifest]
-
-
-def _moved(taken: TakenFile) -> bool:
-    """Whether a file could be moved; another version may have come since it was read."""
-    try:
-        move(Path(taken.file.dropped_at), taken.path)
-        if signature(taken.path) != taken.signature:
-            taken.file = replace(taken.file, content=read_plain(taken.path))
-            taken.is_known = False
-    except (OSError, NotPlainError) as error:
-        log.warning("a dropped file could not be moved: %s", type(error).__name__)
-        return False
-    return True
 
 
 def _is_under_way(taken: TakenFile) -> bool:

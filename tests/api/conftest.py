@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
@@ -35,6 +35,11 @@ class Api:
     def get(self, path: str, **headers: str) -> TestResponse:
         """GET."""
         return self.client.get(path, headers={"X-API-Key": self.key} | headers)
+
+    def over(self, graphmem: Any) -> "Api":
+        """The same client over a service with another part."""
+        self.client.application.extensions["graphmem"] = graphmem
+        return replace(self, house=replace(self.house, graphmem=graphmem))
 
     def with_key(self, role: Role, *spaces: str, tenant: str | None = None) -> "Api":
         """The same client with another key."""

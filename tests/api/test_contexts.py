@@ -5,6 +5,8 @@ import os
 from unittest.mock import patch
 
 import pytest
+from fakes import Faulty
+from parts import with_recall
 
 from graphmem.errors import StoreUnavailable
 from graphmem.model.caller import Role
@@ -121,8 +123,9 @@ def test_an_investigation_that_gets_nothing_says_why_and_keeps_it(api, problem, 
         cite(api, uid, "/etc/hostname")
         answer = context(api, "gateway", purpose="diagnostics", conversation=None).get_json()
     else:
-        with patch("graphmem.recall.recall.Recall.recall", side_effect=problem):
-            answer = context(api, "gateway", purpose="diagnostics", conversation=None).get_json()
+        graphmem = api.house.graphmem
+        failing = api.over(with_recall(graphmem, Faulty(graphmem.recall, "recall", problem)))
+        answer = context(failing, "gateway", purpose="diagnostics", conversation=None).get_json()
 
     assert ([], kind, "empty_bulletin") == (
         answer["evidence"],

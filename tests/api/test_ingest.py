@@ -1,4 +1,4 @@
-"""The ingest folder over HTTP: files become memories, once each, and leave a manifest."""
+"""The ingest folder over HTTP: dropped files become memories, once each, with a manifest."""
 
 import hashlib
 import json
@@ -9,10 +9,12 @@ from concurrent.futures import ThreadPoolExecutor
 from unittest.mock import patch
 
 import pytest
+from fakes import Faulty
+from parts import with_intake
 
+from graphmem.adapters.drop_folder import NotPlainError
 from graphmem.adapters.workspaces import Workspaces
 from graphmem.errors import Conflict, StoreUnavailable
-from graphmem.gateway.writing import Writing
 from graphmem.intake.room import Intake
 from graphmem.model.caller import Role
 from graphmem.model.space import Space, SpaceKind
@@ -20,12 +22,26 @@ from graphmem.store.connection import Connection
 from graphmem.store.memories import Memories
 
 SPACE = "orchestrator:main"
+LARGE_CHARS = 20
 
 
-@pytest.fixture(autouse=True)
-def _settled_at_once(monkeypatch):
-    """No test waits for a file to settle where the system cannot say who writes to it."""
-    monkeypatch.setattr("graphmem.adapters.drop_folder._SETTLED_SECONDS", 0.0)
+@pytest.fixture
+def api(api):
+    """A client over a service that waits for no file to settle."""
+    return api.over(with_intake(api.house.graphmem))
+
+
+def with_faulty_writing(api, failure, **options):
+    """The same client over a service whose writes fail."""
+    graphmem = api.house.graphmem
+    return api.over(
+        with_intake(graphmem, writing=Faulty(graphmem.writing, "write", failure, **options))
+    )
+
+
+def with_whole_writing(api):
+    """The same client after a restart: all is well again."""
+    return api.over(with_intake(api.house.graphmem))
 
 
 @pytest.fixture
@@ -327,16 +343,20 @@ def test_a_file_of_25_megabytes_is_not_too_large(api, workspace, size, code):
 
 def test_an_unreadable_file_is_rejected(api, workspace):
     (workspace.ingest / "closed.txt").write_text("Closed.")
-    with patch("graphmem.adapters.drop_folder.os.fdopen", side_effect=PermissionError):
-        scan(api)
+
+    def refused(_):
+        message = "The file cannot be read (PermissionError)."
+        raise NotPlainError(message)
+
+    scan(api.over(with_intake(api.house.graphmem, read=refused)))
 
     assert "PermissionError" in rejection(workspace.rejected, "closed.txt")["error"]["message"]
 
 
 def test_a_file_that_is_being_written_waits(api, workspace):
     script = (
-        "import sys, time; f = open(sys.argv[1], 'w'); f.write('Half'); f.flush();"
-        " print(flush=True); input()"
+        "import sys, time; f = open(sys.argv[1], 'w');"
+        " f.write('Half'); f.flush(); print(flush=True); input()"
     )
     path = workspace.ingest / "slow.txt"
     writer = subprocess.Popen(
@@ -413,11 +433,10 @@ def test_a_text_of_32_000_characters_is_one_memory(api, characters, count):
 def test_a_restart_in_the_middle_finishes_what_was_on_its_way(api, workspace):
     (workspace.ingest / "a.txt").write_text("First of two.")
     (workspace.ingest / "b.json").write_text(json.dumps({"memories": [a_memory()]}))
-    with (
-        patch("graphmem.gateway.writing.Writing.write", side_effect=KeyboardInterrupt),
-        pytest.raises(KeyboardInterrupt),
-    ):
-        api.house.graphmem.of(Intake).ingest.scan(the_space(api), caller=api.house.caller)
+    dying = with_faulty_writing(api, KeyboardInterrupt())
+    with pytest.raises(KeyboardInterrupt):
+        dying.house.graphmem.of(Intake).ingest.scan(the_space(api), caller=api.house.caller)
+    api = with_whole_writing(api)
     assert (["a.txt", "b.json"], []) == (names(workspace.processed), names(workspace.ingest))
 
     done = scan(api)
@@ -432,11 +451,10 @@ def test_a_restart_in_the_middle_finishes_what_was_on_its_way(api, workspace):
 
 def test_a_restart_after_the_write_leaves_one_memory_and_its_manifest(api, workspace):
     (workspace.ingest / "a.txt").write_text("Written, but no manifest yet.")
-    with (
-        patch("graphmem.intake.ingest_pass.IngestPass._conclude", side_effect=KeyboardInterrupt),
-        pytest.raises(KeyboardInterrupt),
-    ):
-        api.house.graphmem.of(Intake).ingest.scan(the_space(api), caller=api.house.caller)
+    dying = with_faulty_writing(api, KeyboardInterrupt(), after=True)
+    with pytest.raises(KeyboardInterrupt):
+        dying.house.graphmem.of(Intake).ingest.scan(the_space(api), caller=api.house.caller)
+    api = with_whole_writing(api)
     assert 1 == len(memories(api))
 
     assert ["processed"] == [manifest["status"] for manifest in scan(api)["manifests"]]
@@ -446,11 +464,14 @@ def test_a_restart_after_the_write_leaves_one_memory_and_its_manifest(api, works
 def test_a_file_that_was_copied_but_not_removed_is_taken_in_once(api, workspace):
     content = "On two file systems."
     (workspace.ingest / "half.txt").write_text(content)
-    with (
-        patch("graphmem.intake.ingest_pass.move", side_effect=KeyboardInterrupt),
-        pytest.raises(KeyboardInterrupt),
-    ):
-        api.house.graphmem.of(Intake).ingest.scan(the_space(api), caller=api.house.caller)
+
+    def dies(_source, _target):
+        raise KeyboardInterrupt
+
+    dying = api.over(with_intake(api.house.graphmem, move=dies))
+    with pytest.raises(KeyboardInterrupt):
+        dying.house.graphmem.of(Intake).ingest.scan(the_space(api), caller=api.house.caller)
+    api = with_whole_writing(api)
     (workspace.processed / "half.txt").write_text(
         content
     )  # the copy was whole, the source still there
@@ -547,7 +568,7 @@ def test_a_hostile_file_is_rejected_and_holds_up_no_other(api, workspace, conten
 
 def test_names_that_cannot_be_kept_are_rejected_under_others(api, workspace):
     for name in (b"\xff.txt", b"n" * 240 + b".txt"):
-        (workspace.ingest / os.fsdecode(name)).write_text("EntityNames oddly.")
+        (workspace.ingest / os.fsdecode(name)).write_text("Named oddly.")
     (workspace.ingest / "good.txt").write_text("All is well.")
 
     done = scan(api)
@@ -565,8 +586,9 @@ def test_a_scan_leaves_alone_what_another_process_has_begun(api, workspace):
     def another_fails(_):
         calls.append(1)
         if 2 == len(calls):
-            with patch("graphmem.gateway.writing.Writing.write", side_effect=StoreUnavailable()):
-                assert 503 == upload(api, "other.txt", "Of another process.").status_code
+            other = with_faulty_writing(api, StoreUnavailable())
+            assert 503 == upload(other, "other.txt", "Of another process.").status_code
+            with_whole_writing(api)
 
     api.house.graphmem.of(Intake).ingest.scan(
         the_space(api), caller=api.house.caller, watch=another_fails
@@ -581,12 +603,10 @@ def test_what_the_store_refuses_without_a_reason_is_rejected_at_the_third_try(ap
     (workspace.ingest / "bad.txt").write_text("Takes too long.")
     outcomes = []
     for _ in range(4):
-        with patch(
-            "graphmem.gateway.writing.Writing.write",
-            side_effect=StoreUnavailable("The query took too long."),
-        ):
-            answer = api.post("/v1/ingest/scan", {"space": SPACE})
-            outcomes.append((answer.status_code, (answer.get_json().get("rejected"))))
+        refusing = with_faulty_writing(api, StoreUnavailable("The query took too long."))
+        answer = refusing.post("/v1/ingest/scan", {"space": SPACE})
+        outcomes.append((answer.status_code, (answer.get_json().get("rejected"))))
+    api = with_whole_writing(api)
 
     assert [(503, None), (200, 0), (200, 0), (200, 1)] == outcomes
     assert "3 times" in rejection(workspace.rejected, "bad.txt")["error"]["message"]
@@ -631,8 +651,8 @@ def test_a_file_of_edges_alone_is_known_again(api):
     ]
 
 
-def test_only_an_orchestrator_has_an_ingest_folder(api, workspace):
-    space = "user:main"
+@pytest.mark.parametrize("space", ["user:main", "orchestrator:main/coach"])
+def test_only_an_orchestrator_itself_has_an_ingest_folder(api, workspace, space):
     (workspace.ingest / "a.txt").write_text("For the orchestrator alone.")
 
     assert 422 == api.post("/v1/ingest/scan", {"space": space}).status_code
@@ -641,25 +661,6 @@ def test_only_an_orchestrator_has_an_ingest_folder(api, workspace):
     assert "failed" == run["status"]
     assert ["a.txt"] == names(workspace.ingest)
     assert 0 == api.get(f"/v1/memories?space={space}").get_json()["total"]
-
-
-@pytest.mark.parametrize(
-    ("path", "body"),
-    [
-        ("/v1/ingest/scan", {}),
-        ("/v1/jobs/ingest/runs", {}),
-        ("/v1/memories", {"content": "Tea."}),
-        ("/v1/bulletins", {"message_id": "m", "query": "tea"}),
-    ],
-)
-def test_an_orchestrator_has_no_personas(api, path, body):
-    answer = api.post(path, {"space": "orchestrator:main/coach"} | body)
-
-    problems = answer.get_json()["error"]["fields"]
-    assert (422, {"space": ["An orchestrator space has no persona."]}) == (
-        answer.status_code,
-        problems,
-    )
 
 
 def test_a_long_name_has_a_folder_too_and_the_job_finds_it(api):
@@ -678,13 +679,9 @@ def test_a_long_name_has_a_folder_too_and_the_job_finds_it(api):
 
 
 @pytest.fixture
-def small_parts():
+def small_parts(api):
     """What counts as large: a few characters."""
-    with (
-        patch("graphmem.intake.file_writer._WHOLE_CHARS", 20),
-        patch("graphmem.intake.file_writer._PART_CHARS", 20),
-    ):
-        yield
+    return api.over(with_intake(api.house.graphmem, chars=LARGE_CHARS))
 
 
 def large(edges=()):
@@ -725,16 +722,10 @@ def test_a_large_file_is_checked_whole_before_its_first_part_is_written(
 
 
 def test_a_large_file_goes_on_where_a_restart_interrupted_it(api, small_parts):
-    write, calls = Writing.write, []
-
-    def interrupted(*arguments, **options):
-        calls.append(1)
-        if 3 == len(calls):
-            raise KeyboardInterrupt
-        return write(*arguments, **options)
-
-    with patch.object(Writing, "write", interrupted), pytest.raises(KeyboardInterrupt):
-        api.house.graphmem.of(Intake).ingest.upload(
+    writing = Faulty(api.house.graphmem.writing, "write", KeyboardInterrupt(), at=3)
+    dying = with_intake(api.house.graphmem, writing=writing, chars=LARGE_CHARS)
+    with pytest.raises(KeyboardInterrupt):
+        dying.of(Intake).ingest.upload(
             the_space(api), "large.json", large(), caller=api.house.caller
         )
     assert 2 == len(memories(api))
@@ -746,17 +737,11 @@ def test_a_large_file_goes_on_where_a_restart_interrupted_it(api, small_parts):
 def test_a_large_file_that_failed_in_the_middle_is_no_duplicate_when_it_comes_again(
     api, small_parts
 ):
-    write, calls = Writing.write, []
+    writing = Faulty(api.house.graphmem.writing, "write", Conflict(), at=3)
+    refusing = api.over(with_intake(api.house.graphmem, writing=writing, chars=LARGE_CHARS))
+    assert "rejected" == upload(refusing, "large.json", large()).get_json()["status"]
 
-    def refused(*arguments, **options):
-        calls.append(1)
-        if 3 == len(calls):
-            raise Conflict
-        return write(*arguments, **options)
-
-    with patch.object(Writing, "write", refused):
-        assert "rejected" == upload(api, "large.json", large()).get_json()["status"]
-
+    api = small_parts.over(small_parts.house.graphmem)
     assert "processed" == upload(api, "large.json", large()).get_json()["status"]
     assert 4 == len(memories(api))
 

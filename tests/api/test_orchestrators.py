@@ -1,8 +1,8 @@
 """Write-backs and bulletins over HTTP."""
 
-from unittest.mock import patch
-
 import pytest
+from fakes import Faulty
+from parts import with_recall
 
 from graphmem.errors import StoreUnavailable
 from graphmem.model.caller import Role
@@ -160,13 +160,13 @@ def test_a_kept_bulletin_no_longer_cites_what_was_retracted(api):
 
 def test_a_recall_that_fails_falls_back_to_the_newest_bulletin_or_an_empty_one(api):
     uid = work(api, decision="We decided on green tea.")["results"][0]["uid"]
-    recall = "graphmem.recall.recall.Recall.recall"
+    whole = api.house.graphmem
+    faulty = with_recall(whole, Faulty(whole.recall, "recall", StoreUnavailable()))
 
-    with patch(recall, side_effect=StoreUnavailable):
-        empty = bulletin(api, message="m-1")
-    bulletin(api, message="m-2")
-    with patch(recall, side_effect=StoreUnavailable):
-        previous = bulletin(api, message="m-3")
+    empty = bulletin(api.over(faulty), message="m-1")
+    bulletin(api.over(whole), message="m-2")
+    previous = bulletin(api.over(faulty), message="m-3")
+    api.over(whole)
 
     assert ("empty_bulletin", 124) == (empty["fallback"], len(empty["rendered"]))
     assert ("previous_snapshot", [uid]) == (previous["fallback"], previous["citations"])

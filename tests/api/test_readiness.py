@@ -1,6 +1,5 @@
 """The gate: no call is let in before the database has answered, and each is told why."""
 
-import threading
 from unittest.mock import patch
 
 from flask import Flask
@@ -48,13 +47,7 @@ def test_a_database_that_does_not_fit_is_looked_at_again(house):
         if problem := answers.pop(0):
             raise problem
 
-    with (
-        patch("api.server.wait_until_prepared", prepared),
-        patch.multiple("api.server", _AGAIN_SECONDS=0.01, warm_up=lambda _: None),
-    ):
-        thread = threading.Thread(target=open_when_ready, args=(house.graphmem, gate))
-        thread.start()
-        thread.join(30)
+    open_when_ready(house.graphmem, gate, wait=prepared, again_seconds=0.01)
 
     assert [None, (503, "schema_mismatch"), (503, "store_unavailable")] == seen
     assert (401, "unauthenticated") == asked(app)

@@ -259,11 +259,23 @@ def test_every_write_is_counted_exactly_once(contents):
     assert len(contents) == sum(memory.mention_count for memory in decision.created)
 
 
-@given(st.lists(st.sampled_from(["tea", "coffee"]), min_size=1, max_size=6))
-def test_deciding_is_deterministic(contents):
-    items = [an_item(content) for content in contents]
+@given(
+    st.permutations(["tea", "coffee", "milk", "juice"]),
+    st.lists(st.sampled_from(["Tea.", "coffee", "water"]), min_size=1, max_size=6),
+)
+def test_a_decision_does_not_depend_on_the_order_in_which_the_graph_was_read(order, contents):
+    known = {name: a_memory(name, uid=f"known-{name}") for name in sorted(order)}
+    items = [
+        an_item(content, updates=("known-milk", "known-juice"), contradicts=("known-tea",))
+        for content in contents
+    ]
 
-    assert decided(GraphState(), *items) == decided(GraphState(), *items)
+    decision = decided(state_of(*known.values()), *items)
+
+    assert decision == decided(state_of(*[known[name] for name in order]), *items)
+    assert [memory.key for memory in decision.changed] == [
+        memory.key for memory in decided(state_of(*[known[name] for name in order]), *items).changed
+    ]
 
 
 def test_the_same_words_under_another_logical_key_are_another_memory():

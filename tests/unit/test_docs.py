@@ -43,12 +43,60 @@ ELSEWHERE = {
 }  # in pages of their own; the last is no setting
 
 
+def section(page, heading):
+    """The text below a heading, up to the next one of its level."""
+    found = re.search(
+        rf"^(#+) {re.escape(heading)}\n(.*?)(?=^\1 |\Z)", page, re.MULTILINE | re.DOTALL
+    )
+    assert found, heading
+    return found[2]
+
+
+def table(text, first):
+    """The rows of the table whose first column has this head, as lists of cells."""
+    rows = [
+        [cell.strip() for cell in line.strip().strip("|").split("|")]
+        for line in text.splitlines()
+        if line.startswith("|")
+    ]
+    (start,) = [number for number, row in enumerate(rows) if row[0] == first]
+    own = []
+    for row in rows[start + 2 :]:
+        if set("".join(row)) <= set("-: "):
+            own.pop()  # the head of the next table
+            break
+        own.append(row)
+    return own
+
+
+SETTINGS = table(section(OPERATIONS, "Settings"), "Key in the file")
+SETTING_KEYS = {key.strip() for row in SETTINGS for key in row[0].split(",")}
+
+
+def short_names():
+    """The short names of the settings' table; one with _ goes on from the one before."""
+    for row in SETTINGS:
+        before = ""
+        for name in filter(None, (each.strip() for each in row[1].split(","))):
+            whole = name
+            if name.startswith("_"):
+                stem = before.removeprefix("GRAPHMEM_").split("_")[0]
+                whole = f"GRAPHMEM_{stem}{name}"
+            before = whole
+            yield whole
+
+
 @pytest.mark.parametrize(
-    "section", [each.name for each in fields(Settings) if each.name not in ELSEWHERE]
+    "part", [each.name for each in fields(Settings) if each.name not in ELSEWHERE]
 )
-def test_every_setting_is_documented(section):
-    for setting in fields(type(getattr(Settings(), section))):
-        assert f"{section}.{setting.name}" in OPERATIONS
+def test_every_setting_is_documented(part):
+    names = {f"{part}.{setting.name}" for setting in fields(type(getattr(Settings(), part)))}
+
+    assert names == {key for key in SETTING_KEYS if key.partition(".")[0] == part}
+
+
+def test_every_row_of_the_settings_says_a_default_and_a_meaning():
+    assert [] == [row for row in SETTINGS if not (row[0] and row[2] and row[3])]
 
 
 @pytest.mark.parametrize("key", sorted(KEYS))
@@ -69,10 +117,7 @@ def test_every_number_of_the_policy_is_documented(path):
 
 @pytest.mark.parametrize("name", sorted(SHORT_NAMES))
 def test_every_short_name_is_documented(name):
-    assert (
-        f"GRAPHMEM_{name}" in OPERATIONS
-        or f"_{name.removeprefix('NEO4J')}".replace("__", "_") in OPERATIONS
-    )
+    assert f"GRAPHMEM_{name}" in set(short_names())
 
 
 @pytest.mark.parametrize("code", codes())
