@@ -99,17 +99,21 @@ class Operation(ABC, Generic[State, Answer]):
             return []
         if isinstance(actor, Run):
             return [_job_trace(event, actor, ids.new("trace"), now) for event in decided.events]
-        return [
-            TraceRecord(
-                uid=trace_id,
-                kind=self.kind,
-                tenant=actor.tenant,
-                spaces=tuple(dict.fromkeys(event.space for event in decided.events)),
-                key_id=actor.key_id,
-                created_at=now,
-                events=[event.shown for event in decided.events],
-            )
-        ]
+        return [_call_trace(self.kind, decided.events, actor, trace_id, now)]
+
+
+def _call_trace(
+    kind: str, events: Sequence[Event], caller: Caller, uid: str, now: datetime
+) -> TraceRecord:
+    return TraceRecord(
+        uid=uid,
+        kind=kind,
+        tenant=caller.tenant,
+        spaces=tuple(dict.fromkeys(event.space for event in events)),
+        key_id=caller.key_id,
+        created_at=now,
+        events=[event.shown for event in events],
+    )
 
 
 def _job_trace(event: Event, run: Run, uid: str, now: datetime) -> TraceRecord:

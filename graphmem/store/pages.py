@@ -1,12 +1,26 @@
 """Pages: one part of a list and how many there are in all, read in one transaction."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 
 from graphmem.model.page import Cursor, Page
 from graphmem.store.connection import Connection, Row, Transaction
 
 Item = TypeVar("Item")
+_ROWS_AT_ONCE = 5_000
+
+
+def every_row(
+    connection: Connection,
+    query: str,
+    *,
+    after: str = "",
+    **parameters: Any,  # noqa: ANN401 - driver values
+) -> Iterator[Row]:
+    """All rows of a query that gives them in the order of their keys, behind one, some at once."""
+    while rows := connection.fetch(query, after=after, limit=_ROWS_AT_ONCE, **parameters):
+        yield from rows
+        after = rows[-1]["key"]
 
 
 def read_page(

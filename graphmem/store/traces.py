@@ -74,6 +74,12 @@ class Journal:
         self._counts: dict[str, int] = defaultdict(int)
         self._last: dict[str, datetime] = {}
 
+    def _begun(self) -> threading.Thread:
+        thread = threading.Thread(target=self._write_behind, name="journal", daemon=True)
+        thread.start()
+        atexit.register(self.close)
+        return thread
+
     def remember(self, trace: TraceRecord, recalled: Sequence[str]) -> None:
         """Note a recall and the keys of the memories that came back."""
         with self._lock:
@@ -88,11 +94,7 @@ class Journal:
                 self._counts[key] += 1
                 self._last[key] = trace.created_at
             if self._thread is None and not self._stop.is_set():
-                self._thread = threading.Thread(
-                    target=self._write_behind, name="journal", daemon=True
-                )
-                self._thread.start()
-                atexit.register(self.close)
+                self._thread = self._begun()
 
     def flush(self) -> None:
         """Write down what was noted; what the database does not take is kept for the next time.

@@ -21,8 +21,8 @@ from graphmem.model.upkeep_rows import (
     Topic,
     TopicRow,
 )
-from graphmem.store.connection import Connection, Transaction
-from graphmem.store.pages import read_page
+from graphmem.store.connection import Connection, Row, Transaction
+from graphmem.store.pages import every_row, read_page
 from graphmem.store.vectors import VectorSlot
 
 _ROWS_AT_ONCE = 5_000
@@ -44,20 +44,7 @@ class Upkeep:
         while rows := self._connection.fetch(
             "upkeep.spaces", space=only, after=after, limit=_SPACES_AT_ONCE
         ):
-            yield [
-                SpaceState(
-                    space=row["space"],
-                    curated_at=_moment(row["curated_at"]),
-                    new_memories=row["new_memories"],
-                    fold_due=row["fold_due"],
-                    consolidated_at=_moment(row["consolidated_at"]),
-                    writes=row["writes"],
-                    memories=row["memories"],
-                    check_due=row["check_due"],
-                    unchecked=row["unchecked"],
-                )
-                for row in rows
-            ]
+            yield [_space_state(row) for row in rows]
             after = rows[-1]["space"]
             if only or len(rows) < _SPACES_AT_ONCE:
                 return
@@ -84,19 +71,10 @@ class Upkeep:
             min(f"{space}|" for space in wanted),
             max(f"{space}{_BEHIND_SPACE}" for space in wanted),
         )
-        while rows := self._connection.fetch(
-            "upkeep.dedupe_candidates", spaces=wanted, after=after, until=until, limit=_ROWS_AT_ONCE
-        ):
-            for row in rows:
-                yield DedupeCandidate(
-                    key=row["key"],
-                    space=row["space"],
-                    type=row["type"],
-                    actor=row["actor"],
-                    logical_key=row["logical_key"],
-                    content=row["content"],
-                )
-            after = rows[-1]["key"]
+        rows = every_row(
+            self._connection, "upkeep.dedupe_candidates", spaces=wanted, after=after, until=until
+        )
+        yield from (DedupeCandidate(**row) for row in rows)
 
     def foldable(
         self, space: str, *, members: int, people: Collection[str], projects: Collection[str]
@@ -152,33 +130,12 @@ class Upkeep:
 
     def texts(self, space: str) -> Iterator[tuple[str, str]]:
         """The keys and contents of the active memories of a space."""
-        after = ""
-        while rows := self._connection.fetch(
-            "upkeep.texts", space=space, after=after, limit=_ROWS_AT_ONCE
-        ):
-            yield from ((row["key"], row["content"]) for row in rows)
-            after = rows[-1]["key"]
+        rows = every_row(self._connection, "upkeep.texts", space=space)
+        yield from ((row["key"], row["content"]) for row in rows)
 
     def statements(self, space: str) -> Iterator[EntityStatement]:
         """The active memories of a space that mention entities."""
-        after = ""
-        while rows := self._connection.fetch(
-            "upkeep.statements", space=space, after=after, limit=_ROWS_AT_ONCE
-        ):
-            for row in rows:
-                yield EntityStatement(
-                    key=row["key"],
-                    version=row["version"],
-                    content=row["content"],
-                    created_ms=row["created"],
-                    valid_from=_parsed(row["valid_from"]),
-                    valid_until=_parsed(row["valid_until"]),
-                    entities=tuple(
-                        EntityNames(key=key, names=_names(key, label, aliases))
-                        for key, label, aliases in row["entities"]
-                    ),
-                )
-            after = rows[-1]["key"]
+        yield from map(_statement, every_row(self._connection, "upkeep.statements", space=space))
 
     def entities(self, space: str) -> list[EntityState]:
         """The entities of an owner's space that stand for themselves."""
@@ -259,6 +216,35 @@ class Upkeep:
             item_of=_topic,
             cursor_of=lambda row: (row["rank"], row["key"]),
         )
+
+
+def _space_state(row: Row) -> SpaceState:
+    return SpaceState(
+        space=row["space"],
+        curated_at=_moment(row["curated_at"]),
+        new_memories=row["new_memories"],
+        fold_due=row["fold_due"],
+        consolidated_at=_moment(row["consolidated_at"]),
+        writes=row["writes"],
+        memories=row["memories"],
+        check_due=row["check_due"],
+        unchecked=row["unchecked"],
+    )
+
+
+def _statement(row: Row) -> EntityStatement:
+    return EntityStatement(
+        key=row["key"],
+        version=row["version"],
+        content=row["content"],
+        created_ms=row["created"],
+        valid_from=_parsed(row["valid_from"]),
+        valid_until=_parsed(row["valid_until"]),
+        entities=tuple(
+            EntityNames(key=key, names=_names(key, label, aliases))
+            for key, label, aliases in row["entities"]
+        ),
+    )
 
 
 def _topic(row: Mapping[str, Any]) -> TopicRow:

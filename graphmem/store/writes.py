@@ -13,6 +13,7 @@ from graphmem.model.memory import Memory, Revision, memory_key
 from graphmem.model.space import space_from_key
 from graphmem.model.state import Decision, EdgeEnds, GraphState, Selection, edge_claim
 from graphmem.ports import Vector
+from graphmem.store.connection import Row as ReadRow
 from graphmem.store.connection import Transaction
 from graphmem.store.entities import resolved_entities
 from graphmem.store.mapping import (
@@ -143,51 +144,48 @@ def _pairs(links: Iterable[tuple[str, str]]) -> list[Row]:
     return [{"earlier": earlier, "later": later} for earlier, later in links]
 
 
+def _fetch(
+    transaction: Transaction, query: str, parameter: str, rows: Sequence[Any]
+) -> Sequence[ReadRow]:
+    """What a query gives for some rows, if there are any."""
+    return transaction.run(query, **{parameter: rows}) if rows else ()
+
+
 def _lock_claims(transaction: Transaction, claims: Iterable[str]) -> dict[str, str]:
-    if not (wanted := sorted(claims)):
-        return {}
-    rows = transaction.run("writes.lock_claims", claims=[_in_space(claim) for claim in wanted])
+    wanted = [_in_space(claim) for claim in sorted(claims)]
+    rows = _fetch(transaction, "writes.lock_claims", "claims", wanted)
     return {row["claim"]: row["memory"] for row in rows if row["memory"]}
 
 
 def _lock_conversations(transaction: Transaction, conversations: Iterable[str]) -> dict[str, str]:
-    if not (wanted := sorted(conversations)):
-        return {}
-    rows = transaction.run(
-        "writes.lock_conversations", conversations=[_in_space(key) for key in wanted]
-    )
+    wanted = [_in_space(key) for key in sorted(conversations)]
+    rows = _fetch(transaction, "writes.lock_conversations", "conversations", wanted)
     return {row["conversation"]: row["last"] for row in rows if row["last"]}
 
 
 def _lock_memories(transaction: Transaction, keys: Iterable[str]) -> dict[str, Memory]:
-    if not (wanted := sorted(keys)):
-        return {}
-    rows = transaction.run("writes.lock_memories", space_keys=wanted)
+    rows = _fetch(transaction, "writes.lock_memories", "space_keys", sorted(keys))
     return {row["m"]["key"]: memory_from_node(row["m"], row["entities"]) for row in rows}
 
 
 def _updaters(transaction: Transaction, keys: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    if not (wanted := sorted(keys)):
-        return {}
-    rows = transaction.run("writes.updaters", space_keys=wanted)
+    rows = _fetch(transaction, "writes.updaters", "space_keys", sorted(keys))
     return {row["key"]: tuple(row["updaters"]) for row in rows}
 
 
 def _corrections(transaction: Transaction, keys: Iterable[str]) -> frozenset[str]:
-    if not (wanted := sorted(keys)):
-        return frozenset()
-    return frozenset(row["key"] for row in transaction.run("writes.corrections", space_keys=wanted))
+    rows = _fetch(transaction, "writes.corrections", "space_keys", sorted(keys))
+    return frozenset(row["key"] for row in rows)
 
 
 def _edges(
     transaction: Transaction, wanted: Collection[EdgeEnds]
 ) -> dict[EdgeEnds, tuple[Edge, ...]]:
     """The edges between some memories, oldest first."""
-    if not wanted:
-        return {}
     ends = sorted(wanted)
     found: dict[EdgeEnds, tuple[Edge, ...]] = {}
-    for row in transaction.run("writes.edges_at", space_rows=[_edge_ends(each) for each in ends]):
+    rows = [_edge_ends(each) for each in ends]
+    for row in _fetch(transaction, "writes.edges_at", "space_rows", rows):
         at = ends[row["number"]]
         found[at] = (*found.get(at, ()), edge_from_row(row["edge"]))
     return found
@@ -361,18 +359,17 @@ def _set_mentions(transaction: Transaction, decision: Decision) -> None:
     if not mentioning:
         return
     rows = [_mention_row(memory, ref) for memory in mentioning for ref in memory.entities]
+    wanted = [_mentioned(m) for m in decision.changed if m.key in decision.mentioning]
     transaction.run(
         "writes.set_mentions",
-        wanted=[
-            {
-                "key": memory.key,
-                "entities": [_mention_row(memory, ref)["key"] for ref in memory.entities],
-            }
-            for memory in decision.changed
-            if memory.key in decision.mentioning
-        ],
+        wanted=wanted,
         space_rows=sorted(rows, key=lambda row: (row["key"], row["memory"])),
     )
+
+
+def _mentioned(memory: Memory) -> Row:
+    entities = [_mention_row(memory, ref)["key"] for ref in memory.entities]
+    return {"key": memory.key, "entities": entities}
 
 
 def _mention_row(memory: Memory, ref: EntityRef) -> Row:
