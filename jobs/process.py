@@ -1,6 +1,7 @@
 """The jobs process: one scheduler, in a process of its own, never inside a web worker."""
 
 import logging
+import os
 import signal
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,7 +9,7 @@ from datetime import UTC, datetime
 
 from apscheduler.events import EVENT_JOB_ERROR, EVENT_JOB_MAX_INSTANCES, EVENT_JOB_MISSED, JobEvent
 from apscheduler.executors.pool import ThreadPoolExecutor
-from apscheduler.schedulers.blocking import BlockingScheduler
+from apscheduler.schedulers.background import BackgroundScheduler
 from apscheduler.triggers.cron import CronTrigger
 
 from graphmem.errors import Conflict, StoreUnavailable
@@ -32,18 +33,17 @@ class JobsProcess:
 
     def serve(self) -> None:
         """Run until SIGTERM or Ctrl-C; running jobs then end their batch and their record."""
+        told, tell = os.pipe()  # a handler that took a lock could wait for its own thread
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda *_: os.write(tell, b"."))
         pool = ThreadPoolExecutor(_AT_ONCE)
         scheduler = self._scheduler(pool)
-
-        def stop(*_: object) -> None:
-            self.runner.stop()
-            scheduler.shutdown(wait=False)
-
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, stop)
         self._register(self.runner.jobs)
         scheduler.add_job(self._catch_up, id="catch up at the start", misfire_grace_time=None)
         scheduler.start()
+        os.read(told, 1)
+        self.runner.stop()
+        scheduler.shutdown(wait=False)
         pool.shutdown(wait=True)
 
     def run_job(self, job: ScheduledJob) -> None:
@@ -72,9 +72,9 @@ class JobsProcess:
             and slot < job.slot(now)
         ]
 
-    def _scheduler(self, pool: ThreadPoolExecutor) -> BlockingScheduler:
+    def _scheduler(self, pool: ThreadPoolExecutor) -> BackgroundScheduler:
         """A scheduler with every job of the table, which run in a pool."""
-        scheduler = BlockingScheduler(timezone="UTC", executors={"default": pool})
+        scheduler = BackgroundScheduler(timezone="UTC", executors={"default": pool})
         for job in self.schedule:
             scheduler.add_job(
                 self.run_job,

@@ -7,7 +7,8 @@ import sys
 import textwrap
 
 SCRIPT = """
-import sys, threading, time
+import os, signal, sys, time
+from concurrent.futures import ThreadPoolExecutor
 from graphmem.adapters.clock import SystemClock
 from graphmem.adapters.ids import TimeOrderedIds
 from graphmem.store.connection import Connection
@@ -19,13 +20,18 @@ from jobs.process import JobsProcess
 from jobs.schedule import ScheduledJob
 
 uri, user, password = sys.argv[1:4]
+if "while submitting" in sys.argv:
+    add_thread = ThreadPoolExecutor._adjust_thread_count
+
+    def told_to_end(pool):
+        os.kill(os.getpid(), signal.SIGTERM)
+        add_thread(pool)
+
+    ThreadPoolExecutor._adjust_thread_count = told_to_end
 connection = Connection(uri, user=user, password=password)
 
 def batches(run):
-    main = threading.main_thread().ident
     while not run.must_stop():
-        while sys._current_frames()[main].f_code.co_name != "wait":  # the scheduler is at rest
-            time.sleep(0.01)
         connection.check()
         print("begun", flush=True)
         while not run.must_stop():  # a batch that lasts until the signal has come
@@ -67,3 +73,11 @@ def test_sigterm_lets_the_present_batch_end_and_writes_down_what_was_done(
     assert "partial" == run["status"]
     assert '"batches": 1' in run["counts"]
     assert [] == connection.run_statement("MATCH (l:Lease {name: 'job:batched'}) RETURN l")
+
+
+def test_sigterm_while_a_job_is_being_begun_ends_the_process_too(connection, neo4j_address):
+    connection.run_statement("MATCH (j:Job {name: 'batched'}) DELETE j")
+    script = (sys.executable, "-c", textwrap.dedent(SCRIPT), *neo4j_address, "while submitting")
+    ended = subprocess.run(script, stdout=subprocess.PIPE, text=True, timeout=30, check=False)
+
+    assert (0, "closed") == (ended.returncode, ended.stdout.splitlines()[-1])
