@@ -10,13 +10,13 @@ from graphmem.recall.rankers.fused import fused
 from graphmem.recall.rankers.lifecycle import lifecycle
 from graphmem.recall.rankers.rrf import rrf
 from graphmem.recall.request import RankerName
-from graphmem.store.candidates import Found, Harvest, Search
+from graphmem.store.candidates import CandidateRow, CandidateSet, Search
 
 
-def ranked(harvest: Harvest, search: Search, question: Question) -> list[Scored]:
+def ranked(fetched: CandidateSet, search: Search, question: Question) -> list[Scored]:
     """The candidates in the order of the question's ranker, best first."""
     request, ranker, policy = question.request, question.ranker, question.policy
-    candidates = [_candidate(row, harvest) for row in harvest.found]
+    candidates = [_candidate(row, fetched) for row in fetched.rows]
     if ranker is RankerName.FUSED:
         return fused(candidates, policy.fused, with_graph=request.graph)
     numbers = policy.blend if ranker is RankerName.BLEND else policy.rrf
@@ -31,7 +31,7 @@ def ranked(harvest: Harvest, search: Search, question: Question) -> list[Scored]
             return rrf(candidates, policy.rrf, now=question.now)
 
 
-def _candidate(row: Found, harvest: Harvest) -> Candidate:
+def _candidate(row: CandidateRow, fetched: CandidateSet) -> Candidate:
     return Candidate(
         key=row.key,
         uid=row.uid,
@@ -39,8 +39,8 @@ def _candidate(row: Found, harvest: Harvest) -> Candidate:
         confidence=row.confidence,
         updated_at=row.updated_at,
         created_at=row.created_at,
-        content=harvest.nodes.get(row.key, {}).get("content", ""),
-        entities=tuple(sorted(key for key, _ in harvest.mentions.get(row.key, ()))),
+        content=fetched.nodes.get(row.key, {}).get("content", ""),
+        entities=tuple(sorted(key for key, _ in fetched.mentions.get(row.key, ()))),
         recall_count=row.recall_count,
         contested=row.contested,
         vector=_arm(row.vector_rank, row.vector_score),

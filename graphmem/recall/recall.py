@@ -26,7 +26,7 @@ from graphmem.recall.request import Bundle, Explanation, Mode, RankerName, Recal
 from graphmem.recall.search_builder import current_or_as_of, search_of
 from graphmem.recall.spaces import has_orchestrator, readable_spaces
 from graphmem.recall.warm_up import FEW, MANY, warm_up
-from graphmem.store.candidates import Candidates, CardNumbers, Found, Harvest, Search
+from graphmem.store.candidates import CandidateRow, Candidates, CandidateSet, CardNumbers, Search
 from graphmem.store.entities import CardQuestion, Entities, KnownOf
 from graphmem.store.spaces import SpacePolicies
 from graphmem.store.traces import Journal
@@ -38,7 +38,7 @@ log = logging.getLogger(__name__)
 class _Answer:
     """What the graph gave, what it was asked for, and whether by index or one by one."""
 
-    harvest: Harvest
+    fetched: CandidateSet
     search: Search
     way: str
 
@@ -88,7 +88,7 @@ class Recall:
             return self._noted(question, self._nothing(question), ())
         vector, degraded = self._vector(question.request)
         answer = self._ask(self._search(question, vector), question.request)
-        scored = ranked(answer.harvest, answer.search, question)
+        scored = ranked(answer.fetched, answer.search, question)
         bundle = self._bundle(question, answer, _chosen(scored, question.request))
         self._check_paths(bundle, question.spaces)
         bundle = replace(bundle, degraded=(*degraded, *bundle.degraded))
@@ -193,15 +193,15 @@ class Recall:
     def _ask(self, search: Search, request: RecallRequest) -> _Answer:
         """Ask by index; one by one where it cannot filter, or did not fill the limit."""
         if search.known_at:
-            harvest = self._candidates.known_at(search)
-            return _Answer(harvest=harvest, search=search, way="exact")
+            fetched = self._candidates.known_at(search)
+            return _Answer(fetched=fetched, search=search, way="exact")
         if not (search.tags or search.entities):
             narrowed = request.types or request.captured_by or request.conversation_id
             by_index = self._candidates.by_index_filtered if narrowed else self._candidates.by_index
-            harvest = by_index(search)
-            if not _may_lack(harvest, search, request):
-                return _Answer(harvest=harvest, search=search, way="index")
-        return _Answer(harvest=self._candidates.exact(search), search=search, way="exact")
+            fetched = by_index(search)
+            if not _may_lack(fetched, search, request):
+                return _Answer(fetched=fetched, search=search, way="index")
+        return _Answer(fetched=self._candidates.exact(search), search=search, way="exact")
 
     def _bundle(self, question: Question, answer: _Answer, chosen: Sequence[Scored]) -> Bundle:
         memories, cards = self._payload(question, answer, [each.candidate.key for each in chosen])
@@ -210,12 +210,12 @@ class Recall:
             for each in chosen
             if each.candidate.key in memories
         )
-        pending = answer.harvest.pending
+        pending = answer.fetched.pending
         return Bundle(
             items=items,
-            edges=_edges_of(answer.harvest, items, question.ranker),
+            edges=_edges_of(answer.fetched, items, question.ranker),
             cards=cards,
-            mode=_mode(answer.harvest.found, answer.search),
+            mode=_mode(answer.fetched.rows, answer.search),
             ranker=question.ranker,
             search=answer.way,
             plan=question.plan,
@@ -227,14 +227,14 @@ class Recall:
         self, question: Question, answer: _Answer, keys: Sequence[str]
     ) -> tuple[dict[str, Memory], tuple[Card, ...]]:
         """The memories of some keys, and the cards beside them, if they are asked for."""
-        memories = self._candidates.payload(answer.harvest, keys)
+        memories = self._candidates.payload(answer.fetched, keys)
         missing = [key for key in keys if key not in memories]
         about = keys if question.request.cards else ()
         if not (missing or about):
             return memories, ()
         policy = question.policy.cards
         numbers = CardNumbers(rows=policy.rows, importance=policy.importance)
-        more = self._candidates.follow_up(
+        more = self._candidates.card_rows(
             answer.search, keys=about, missing=missing, numbers=numbers
         )
         return memories | dict(more.memories), entity_cards(more.entities, more.facts, policy)
@@ -267,10 +267,10 @@ class Recall:
         return bundle
 
 
-def _may_lack(harvest: Harvest, search: Search, request: RecallRequest) -> bool:
+def _may_lack(fetched: CandidateSet, search: Search, request: RecallRequest) -> bool:
     """Whether the index was cut before it gave as many memories as were asked for."""
-    was_cut = sum(row.chunks for row in harvest.found) >= search.vector_limit
-    is_short = len(harvest.found) < request.limit
+    was_cut = sum(row.chunks for row in fetched.rows) >= search.vector_limit
+    is_short = len(fetched.rows) < request.limit
     return was_cut and is_short and request.candidates_vector is None
 
 
@@ -297,19 +297,19 @@ def _item(scored: Scored, memory: Memory) -> RecallItem:
 
 
 def _edges_of(
-    harvest: Harvest, items: Sequence[RecallItem], ranker: RankerName
+    fetched: CandidateSet, items: Sequence[RecallItem], ranker: RankerName
 ) -> tuple[Edge, ...]:
     """The edges of results: all that touch one (002), or those among them (the other rankers)."""
     uids = {item.memory.uid for item in items}
     enough = any if ranker is RankerName.RRF else all
     return tuple(
         edge
-        for edge in harvest.edges
+        for edge in fetched.edges
         if enough(uid in uids for uid in (edge.from_uid, edge.to_uid))
     )
 
 
-def _mode(found: Sequence[Found], search: Search) -> Mode:
+def _mode(found: Sequence[CandidateRow], search: Search) -> Mode:
     if search.vector is None or not any(row.vector_rank for row in found):
         return Mode.FULL_TEXT_ONLY
     return Mode.VECTOR_ONLY if search.text.startswith("+space_token:none0") else Mode.HYBRID

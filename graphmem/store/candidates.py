@@ -108,7 +108,7 @@ class Search:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Found:
+class CandidateRow:
     """One candidate as the graph gives it, without its payload."""
 
     key: str
@@ -133,13 +133,13 @@ class Found:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Harvest:
+class CandidateSet:
     """What one round trip gave: candidates, and the nodes, mentions, edges of the first.
 
     The payload of a candidate further down is fetched only when a ranker lifts it.
     """
 
-    found: tuple[Found, ...]
+    rows: tuple[CandidateRow, ...]
     pending: int
     nodes: Mapping[str, Mapping[str, Any]]
     mentions: Mapping[str, Sequence[tuple[str, str]]]
@@ -150,7 +150,7 @@ class Harvest:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class FollowUp:
+class CardRows:
     """What a second round trip gave: missing payload, and the entities of results."""
 
     memories: Mapping[str, Memory]
@@ -165,23 +165,23 @@ class Candidates:
         self._connection = connection
         self._slot = slot
 
-    def by_index(self, search: Search) -> Harvest:
+    def by_index(self, search: Search) -> CandidateSet:
         """Candidates by the indexes alone."""
-        return self._harvest(
+        return self._candidate_set(
             "candidates", search.parameters() | search.within_index() | search.graph()
         )
 
-    def by_index_filtered(self, search: Search) -> Harvest:
+    def by_index_filtered(self, search: Search) -> CandidateSet:
         """Candidates by the indexes, with the filters that they know."""
         more = search.within_index() | search.graph() | search.filters()
-        return self._harvest("candidates_filtered", search.parameters() | more)
+        return self._candidate_set("candidates_filtered", search.parameters() | more)
 
-    def exact(self, search: Search) -> Harvest:
+    def exact(self, search: Search) -> CandidateSet:
         """Candidates with every filter, each matching memory compared."""
         more = search.graph() | search.filters() | search.narrow()
-        return self._harvest("candidates_exact", search.parameters() | more)
+        return self._candidate_set("candidates_exact", search.parameters() | more)
 
-    def known_at(self, search: Search) -> Harvest:
+    def known_at(self, search: Search) -> CandidateSet:
         """Candidates as far as they were known at a past time, each in its version of then."""
         more = (
             search.filters()
@@ -189,11 +189,11 @@ class Candidates:
             | {"known_at": search.known_at, "text_fetch": _TEXT_FETCH}
             | {"embedder": self._slot.embedder}
         )
-        return self._harvest("candidates_known_at", search.parameters() | more)
+        return self._candidate_set("candidates_known_at", search.parameters() | more)
 
-    def follow_up(
+    def card_rows(
         self, search: Search, *, keys: Sequence[str], missing: Sequence[str], numbers: CardNumbers
-    ) -> FollowUp:
+    ) -> CardRows:
         """The missing payload, and the facts of entity cards, in one round trip."""
         parameters = {
             "keys": _eleven(keys),
@@ -214,7 +214,7 @@ class Candidates:
             parameters |= search.within_index()
         query = "recall.cards_known_at" if search.known_at else "recall.cards"
         row = self._connection.fetch(query, **parameters)[0]
-        return FollowUp(
+        return CardRows(
             memories={
                 node["key"]: memory_from_node(node, entities) for node, entities in row["missing"]
             },
@@ -225,26 +225,26 @@ class Candidates:
             ],
         )
 
-    def payload(self, harvest: Harvest, keys: Sequence[str]) -> dict[str, Memory]:
-        """The memories of chosen candidates, as far as the harvest has them."""
+    def payload(self, fetched: CandidateSet, keys: Sequence[str]) -> dict[str, Memory]:
+        """The memories of chosen candidates, as far as they were fetched."""
         memories = {}
         for key in keys:
-            if key in harvest.versions:
-                memories[key] = memory_from_revision(harvest.versions[key])
-            elif key in harvest.nodes:
+            if key in fetched.versions:
+                memories[key] = memory_from_revision(fetched.versions[key])
+            elif key in fetched.nodes:
                 memories[key] = memory_from_node(
-                    harvest.nodes[key], sorted(harvest.mentions.get(key, ()))
+                    fetched.nodes[key], sorted(fetched.mentions.get(key, ()))
                 )
         return memories
 
-    def _harvest(self, query: str, parameters: Mapping[str, Any]) -> Harvest:
+    def _candidate_set(self, query: str, parameters: Mapping[str, Any]) -> CandidateSet:
         row = self._connection.fetch(f"recall.{query}{self._slot.suffix}", **parameters)[0]
         contested = set(row["contested"])
         mentions: dict[str, list[tuple[str, str]]] = defaultdict(list)
         for key, entity, label in row["mentions"]:
             mentions[key].append((entity, label))
-        return Harvest(
-            found=_united(row["rows"], row["links"], contested),
+        return CandidateSet(
+            rows=_united(row["rows"], row["links"], contested),
             pending=row["pending"],
             nodes={node["key"]: node for node in row["memories"]},
             mentions=mentions,
@@ -255,19 +255,19 @@ class Candidates:
 
 def _united(
     rows: Sequence[Sequence[Any]], links: Sequence[Sequence[Any]], contested: Container[str]
-) -> tuple[Found, ...]:
+) -> tuple[CandidateRow, ...]:
     """The candidates of all arms; those of the graph arm alone come behind the others."""
-    found = {row[0]: _found(row, contested) for row in rows}
+    found = {row[0]: _row(row, contested) for row in rows}
     for rank, (*values, near) in enumerate(links, start=1):
-        known = found.get(values[0]) or _found([*values, *[None] * 5], contested)
+        known = found.get(values[0]) or _row([*values, *[None] * 5], contested)
         found[known.key] = replace(known, graph_rank=rank, graph_score=near)
     return tuple(found.values())
 
 
-def _found(values: Sequence[Any], contested: Container[str]) -> Found:
+def _row(values: Sequence[Any], contested: Container[str]) -> CandidateRow:
     key, importance, confidence, updated_ms, created_ms, recalls, *arms = values
     vector_rank, vector_score, chunks, text_rank, text_score = arms
-    return Found(
+    return CandidateRow(
         key=key,
         importance=importance,
         confidence=confidence,
