@@ -14,7 +14,7 @@ from graphmem.intake.file_writer import PartSizes
 from graphmem.intake.ingest import Ingest
 from graphmem.intake.ingest_pass import FileAccess
 from graphmem.intake.room import Intake
-from graphmem.recall.bulletins import BulletinMaker
+from graphmem.recall.bulletin_maker import BulletinMaker
 from graphmem.store.bulletins import Bulletins
 
 # where the system cannot say whether a file is being written, no test waits for it to settle

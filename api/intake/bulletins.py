@@ -14,7 +14,7 @@ from graphmem.errors import NotFound
 from graphmem.intake.room import Intake
 from graphmem.model.bulletin import Snapshot
 from graphmem.model.caller import Role
-from graphmem.recall.bulletin import LIMIT_CHARS
+from graphmem.recall.bulletin_sections import LIMIT_CHARS
 from graphmem.text.times import iso
 
 blueprint = JsonBlueprint(

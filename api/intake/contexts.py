@@ -17,7 +17,7 @@ from graphmem.intake.context import Context, Purpose
 from graphmem.intake.room import Intake
 from graphmem.model.caller import Role
 from graphmem.model.policy import WritePolicy
-from graphmem.recall.bulletin import EVIDENCE_MAX, LIMIT_CHARS
+from graphmem.recall.bulletin_sections import EVIDENCE_MAX, LIMIT_CHARS
 from graphmem.text.normalise import shorten
 
 blueprint = JsonBlueprint(

@@ -14,7 +14,7 @@ from graphmem.errors import InvalidInput, NotFound
 from graphmem.model.caller import Role
 from graphmem.model.space import space_from_key
 from graphmem.model.trace import TraceKind, TraceRecord
-from graphmem.recall.explain import Reason
+from graphmem.recall.reasons import Reason
 from graphmem.text.times import iso
 
 blueprint = JsonBlueprint(

@@ -21,8 +21,13 @@ from graphmem.model.space import Space
 from graphmem.model.trace import redacted
 from graphmem.model.writing import WriteResult
 from graphmem.ports import Clock
-from graphmem.recall.bulletin import CITATIONS_MAX, EVIDENCE_MAX, LIMIT_CHARS, build_evidence
-from graphmem.recall.bulletins import BulletinMaker
+from graphmem.recall.bulletin_maker import BulletinMaker
+from graphmem.recall.bulletin_sections import (
+    CITATIONS_MAX,
+    EVIDENCE_MAX,
+    LIMIT_CHARS,
+    build_evidence,
+)
 from graphmem.recall.recall import Recall
 from graphmem.recall.request import Bundle, Mode, RecallItem, RecallRequest
 from graphmem.text.times import iso

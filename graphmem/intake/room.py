@@ -11,7 +11,7 @@ from graphmem.intake.export_import import EdgeTransfer, MemoryTransfer
 from graphmem.intake.ingest import Ingest
 from graphmem.intake.ingest_job import IngestWorker
 from graphmem.model.job import Every, Job, Run
-from graphmem.recall.bulletins import BulletinMaker
+from graphmem.recall.bulletin_maker import BulletinMaker
 from graphmem.rooms import Core, Prune, Room
 from graphmem.store.bulletins import Bulletins
 

@@ -4,7 +4,7 @@ from datetime import datetime
 
 from graphmem.model.memory import Memory
 from graphmem.model.trace import TraceRecord
-from graphmem.recall.explain import Why, why
+from graphmem.recall.reasons import Why, why
 from graphmem.store.history import Histories
 from graphmem.store.traces import Journal, Traces
 

@@ -18,10 +18,10 @@ from graphmem.model.trace import TraceKind, TraceRecord, redacted
 from graphmem.ports import Clock, Embedder, Events, IdSource, Vector
 from graphmem.recall.candidates import Scored
 from graphmem.recall.cards import Card, entity_cards
-from graphmem.recall.explain import kept_candidates, kept_request
 from graphmem.recall.planner import Plan
 from graphmem.recall.question import Question, question_of
 from graphmem.recall.ranking import ranked
+from graphmem.recall.reasons import kept_candidates, kept_request
 from graphmem.recall.request import Bundle, Explanation, Mode, RankerName, RecallItem, RecallRequest
 from graphmem.recall.search_builder import current_or_as_of, search_of
 from graphmem.recall.spaces import has_orchestrator, readable_spaces

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.model.memory import MemoryType
-from graphmem.recall.bulletin import LIMIT_CHARS, SECTIONS, build_bulletin, without
+from graphmem.recall.bulletin_sections import LIMIT_CHARS, SECTIONS, build_bulletin, without
 from graphmem.recall.request import Explanation, RecallItem
 
 EMPTY = "".join(f"{name}:\n-\n" for name in SECTIONS)

@@ -20,7 +20,7 @@ from graphmem.model.memory import MemoryType
 from graphmem.model.policy import RrfPolicy, WritePolicy
 from graphmem.model.source import Source, SourceType
 from graphmem.model.space import Space, SpaceKind
-from graphmem.recall.bulletin import build_bulletin
+from graphmem.recall.bulletin_sections import build_bulletin
 from graphmem.recall.rankers.rrf import rrf
 from graphmem.recall.request import Explanation, RecallItem
 

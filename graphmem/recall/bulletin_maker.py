@@ -17,7 +17,7 @@ from graphmem.model.caller import Caller, Role
 from graphmem.model.memory import Memory, Status, memory_key
 from graphmem.model.space import Space
 from graphmem.ports import Clock, Events
-from graphmem.recall.bulletin import LIMIT_CHARS, bounded, build_bulletin, without
+from graphmem.recall.bulletin_sections import LIMIT_CHARS, bounded, build_bulletin, without
 from graphmem.recall.recall import Recall
 from graphmem.recall.request import Bundle, RecallRequest
 from graphmem.store.bulletins import Bulletins
