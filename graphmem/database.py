@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from graphmem.adapters.embedded_neo4j import USER, EmbeddedNeo4j, EmbeddedOptions, Endpoint, attach
-from graphmem.adapters.neo4j_home import Neo4jHome
+from graphmem.adapters.embedded.home import Neo4jHome
+from graphmem.adapters.embedded.server import USER, EmbeddedNeo4j, EmbeddedOptions, Endpoint, attach
 from graphmem.adapters.tcp import HOST
 from graphmem.errors import StoreDamaged, StoreUnavailable
 from graphmem.settings import Settings

@@ -18,7 +18,7 @@ from types import FrameType
 
 import click
 
-from graphmem.adapters.embedded_neo4j import USER, EmbeddedNeo4j, ServerEndedError
+from graphmem.adapters.embedded.server import USER, EmbeddedNeo4j, ServerEndedError
 from graphmem.adapters.guarded_process import GuardedProcess
 from graphmem.adapters.tcp import HOST, check_port
 from graphmem.bootstrap import build, embedder_of

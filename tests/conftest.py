@@ -20,7 +20,7 @@ from fakes import BreakableEmbedder, FixedClock
 from uuid6 import uuid7
 
 from graphmem.adapters.clock import SystemClock
-from graphmem.adapters.embedded_neo4j import EmbeddedNeo4j, EmbeddedOptions
+from graphmem.adapters.embedded.server import EmbeddedNeo4j, EmbeddedOptions
 from graphmem.adapters.embedders import HashEmbedder
 from graphmem.adapters.tcp import free_port
 from graphmem.bootstrap import Graphmem, build

@@ -20,7 +20,7 @@ from neo4j import Driver, GraphDatabase
 from neo4j.exceptions import AuthError
 
 from graphmem.adapters.clock import SystemClock
-from graphmem.adapters.embedded_neo4j import EmbeddedNeo4j, EmbeddedOptions, Endpoint, attach
+from graphmem.adapters.embedded.server import EmbeddedNeo4j, EmbeddedOptions, Endpoint, attach
 from graphmem.adapters.embedders import HashEmbedder
 from graphmem.adapters.tcp import free_port
 from graphmem.errors import EmbeddedServerError
@@ -34,7 +34,7 @@ QUICK = ("-XX:TieredStopAtLevel=1",)
 OWNER = """
 import sys, time
 from pathlib import Path
-from graphmem.adapters.embedded_neo4j import EmbeddedNeo4j, EmbeddedOptions
+from graphmem.adapters.embedded.server import EmbeddedNeo4j, EmbeddedOptions
 server = EmbeddedNeo4j(EmbeddedOptions(
     folder=Path(sys.argv[1]), bolt_port=int(sys.argv[2]), http_port=None,
     heap="384m", pagecache="64m",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.adapters.neo4j_jars import (
+from graphmem.adapters.embedded.jars import (
     Jar,
     JarLock,
     download_problem,

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from graphmem.adapters.java import Java, Location, feature_version, first_usable, locations
+from graphmem.adapters.embedded.java import Java, Location, feature_version, first_usable, locations
 from graphmem.errors import EmbeddedServerError
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphmem.adapters.neo4j_output import why_it_ended
+from graphmem.adapters.embedded.output import why_it_ended
 
 CAUSED = """\x06
 2026-11-27 ERROR Failed to start Neo4j on 127.0.0.1:7474.

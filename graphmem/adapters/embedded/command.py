@@ -6,9 +6,9 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from graphmem.adapters.java import Java
-from graphmem.adapters.neo4j_home import Neo4jHome
-from graphmem.adapters.neo4j_output import why_it_ended
+from graphmem.adapters.embedded.home import Neo4jHome
+from graphmem.adapters.embedded.java import Java
+from graphmem.adapters.embedded.output import why_it_ended
 from graphmem.errors import EmbeddedServerError
 
 SERVER = "org.neo4j.server.Neo4jCommunity"

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from graphmem.adapters.embedded.command import Neo4jCommand, set_first_password
+from graphmem.adapters.embedded.home import Neo4jHome, configuration
 from graphmem.adapters.guarded_process import GuardedProcess
-from graphmem.adapters.neo4j_command import Neo4jCommand, set_first_password
-from graphmem.adapters.neo4j_home import Neo4jHome, configuration
 from graphmem.adapters.tcp import HOST, free_port
 
 log = logging.getLogger(__name__)

@@ -13,13 +13,13 @@ from filelock import FileLock, Timeout
 from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, DatabaseUnavailable, DriverError, Neo4jError
 
-from graphmem.adapters.aot_cache import AotCache, AotTraining
+from graphmem.adapters.embedded.aot_cache import AotCache, AotTraining
+from graphmem.adapters.embedded.command import Neo4jCommand, set_first_password
+from graphmem.adapters.embedded.home import Neo4jHome, RunningServer, configuration
+from graphmem.adapters.embedded.jars import fetch_jars, jars_in, packaged_lock
+from graphmem.adapters.embedded.java import find_java
+from graphmem.adapters.embedded.output import why_it_ended
 from graphmem.adapters.guarded_process import GuardedProcess
-from graphmem.adapters.java import find_java
-from graphmem.adapters.neo4j_command import Neo4jCommand, set_first_password
-from graphmem.adapters.neo4j_home import Neo4jHome, RunningServer, configuration
-from graphmem.adapters.neo4j_jars import fetch_jars, jars_in, packaged_lock
-from graphmem.adapters.neo4j_output import why_it_ended
 from graphmem.adapters.tcp import HOST, check_port
 from graphmem.errors import EmbeddedServerError
 

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 from filelock import FileLock
 
-from graphmem.adapters.download_progress import download_progress
+from graphmem.adapters.embedded.download_progress import download_progress
 from graphmem.errors import EmbeddedServerError
 
 if TYPE_CHECKING:
     from jgo.maven import MavenContext
 
-LOCK_PATH = Path(__file__).with_name("neo4j-jars.lock")
+LOCK_PATH = Path(__file__).with_name("jars.lock")
 THREADS = 8
 TRIES = 3
 PAUSE_SECONDS = 0.3

@@ -1,0 +1,1 @@
+"""The embedded Neo4j: a real server as a child process, with its Java, jars and data folder."""
