@@ -74,8 +74,8 @@ WITH collect(m) AS found, collect([@rankable, rv, sv, seen, rf, sf]) AS rows
 // fragment: near_in_graph
 // The graph arm up to its filters: from the first $seeds found on to memories two typed edges or one shared entity
 // away, over nothing with more than $hub edges.
-UNWIND range(0, size(found[0..$seeds]) - 1) AS place
-WITH place, found[place] AS seed
+UNWIND range(0, size(found[0..$seeds]) - 1) AS position
+WITH position, found[position] AS seed
 CALL (seed) {
   WITH seed WHERE COUNT { (seed)-[:@EDGE_TYPES]-() } <= $hub
   MATCH (seed)-[e:@EDGE_TYPES]-(n:Memory)
@@ -96,7 +96,7 @@ UNION ALL
   WHERE n <> seed
   RETURN n, 1.0 / degree AS near
 }
-WITH n AS m, near / ($k + place + 1) AS near
+WITH n AS m, near / ($k + position + 1) AS near
 
 // fragment: nearest
 // The graph arm behind its filters: the memories that are nearest, by all ways together, and a row for each.

@@ -10,7 +10,7 @@ ORDER BY space, from.uid, to.uid
 LIMIT 100000;
 
 // name: list
-// One page of the edges of some spaces, by their start, behind the place that the last page ended at.
+// One page of the edges of some spaces, by their start, behind the cursor.
 // parameters: cursor_key, cursor_uid, limit, spaces, types
 // uses: edge_row
 MATCH (from:Memory)-[e:@EDGE_TYPES]->(to:Memory)

@@ -175,7 +175,7 @@ REMOVE c.locked
 RETURN c;
 
 // name: changes
-// One page of the merges and splits of a space, newest first, behind the place that the last page ended at.
+// One page of the merges and splits of a space, newest first, behind the cursor.
 // parameters: cursor_time, cursor_uid, limit, space
 MATCH (c:EntityChange)
 WHERE c.space = $space

@@ -35,7 +35,7 @@ AND all(tag IN $tags WHERE tag IN m.tags)
 AND ($entity = '' OR EXISTS { (m)-[:MENTIONS]->(:Entity {entity_key: $entity}) })
 
 // name: list
-// One page of the memories of some spaces, newest first, behind the place that the last page ended at.
+// One page of the memories of some spaces, newest first, behind the cursor.
 // parameters: begins_by, conversation_id, created_after, created_before, cursor_key, cursor_time, ends_after, entity
 // parameters: limit, spaces, statuses, tags, types
 // uses: entities, memory, valid, wanted

@@ -208,9 +208,9 @@ CALL () {
 CYPHER 25
 @left_out
 CALL () {
-  UNWIND range(0, size($keys) - 1) AS place
-  MATCH (m:Memory {key: $keys[place]})-[:MENTIONS]->(e:Entity)
-  WITH m, e, place ORDER BY place, e.entity_key
+  UNWIND range(0, size($keys) - 1) AS position
+  MATCH (m:Memory {key: $keys[position]})-[:MENTIONS]->(e:Entity)
+  WITH m, e, position ORDER BY position, e.entity_key
   WITH collect(DISTINCT m) AS shown, collect(e) AS mentioned
   RETURN shown, reduce(found = [], e IN mentioned | CASE WHEN e IN found THEN found ELSE found + e END) AS entities
 }
@@ -233,9 +233,9 @@ RETURN missing, [e IN entities | [e.entity_key, e.label]] AS entities, facts;
 CYPHER 25
 @left_out
 CALL () {
-  UNWIND range(0, size($keys) - 1) AS place
-  MATCH (m:Memory {key: $keys[place]})-[:MENTIONS]->(e:Entity)
-  WITH e, min(place) AS place ORDER BY place, e.entity_key
+  UNWIND range(0, size($keys) - 1) AS position
+  MATCH (m:Memory {key: $keys[position]})-[:MENTIONS]->(e:Entity)
+  WITH e, min(position) AS position ORDER BY position, e.entity_key
   RETURN collect(e) AS entities
 }
 CALL (entities) {

@@ -1,5 +1,5 @@
 // name: state
-// Whose vectors are searched, in which place, and whose are being built in the other one.
+// Whose vectors are searched, in which slot, and whose are being built in the other.
 MATCH (s:Schema {name: 'graphmem'})
 RETURN s.embedder AS embedder, coalesce(s.slot, '') AS slot, s.next_embedder AS next_embedder;
 
@@ -22,7 +22,7 @@ REMOVE s.next_embedder, s.next_dimensions
 RETURN s.embedder AS embedder;
 
 // name: create_index
-// The index of a place for vectors.
+// The index of a slot of vectors.
 // parameters: dimensions
 // also in slot: _b
 CYPHER 25 CREATE VECTOR INDEX chunk_embedding IF NOT EXISTS FOR (c:Chunk) ON c.embedding
@@ -35,7 +35,7 @@ CYPHER 25 CREATE VECTOR INDEX chunk_embedding IF NOT EXISTS FOR (c:Chunk) ON c.e
   }};
 
 // name: drop_index
-// Remove the index of a place.
+// Remove the index of a slot.
 // also in slot: _b
 DROP INDEX chunk_embedding IF EXISTS;
 

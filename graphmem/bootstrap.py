@@ -304,13 +304,15 @@ def configuration_of(settings: Settings) -> Configuration:
         "write.refuse_secrets": settings.write.refuse_secrets,
         "write.refuse_injection": settings.write.refuse_injection,
     }
-    changed = {path: value for path, value in write.items() if not value or path in settings.places}
+    changed = {
+        path: value for path, value in write.items() if not value or path in settings.variables
+    }
     # set in both sections: the environment counts more than the file, then the policy more than the
     # section
     stronger = {
         path
         for path in changed
-        if path in settings.places and f"policy.{path}" not in settings.places
+        if path in settings.variables and f"policy.{path}" not in settings.variables
     }
     policy = {path: value for path, value in settings.policy.items() if path not in stronger}
     return Configuration(
@@ -318,7 +320,7 @@ def configuration_of(settings: Settings) -> Configuration:
         write_section=frozenset(changed) - frozenset(policy),
         memory=settings.memory,
         orchestrators=settings.orchestrators,
-        places=settings.places,
+        variables=settings.variables,
     )
 
 

@@ -271,8 +271,8 @@ class Settings:
     """All sections of the settings.
 
     ``policy`` holds values by path, such as recall.fused.k; ``memory`` by key, such as
-    retrieval.top_n (002), and ``orchestrators`` the same for single ones, by name. ``places`` are
-    the variables that set a value, by its path.
+    retrieval.top_n (002), and ``orchestrators`` the same for single ones, by name. ``variables``
+    are those of the environment that set a value, by its path.
     """
 
     server: ServerSettings = field(default_factory=ServerSettings)
@@ -285,7 +285,7 @@ class Settings:
     policy: Mapping[str, Any] = _read_by(_Overrides())
     memory: Mapping[str, Any] = _read_by(_MemoryKeys())
     orchestrators: Mapping[str, Mapping[str, Any]] = _read_by(_OrchestratorKeys())
-    places: Mapping[str, str] = _read_by(None)
+    variables: Mapping[str, str] = _read_by(None)
 
 
 class _SectionSchema(Schema):
@@ -332,23 +332,23 @@ def load_settings(environment: Mapping[str, str]) -> Settings:
         SettingsError: keys are unknown or unfit; all are named, with what set them.
     """
     values, problems = _from_file(environment.get("GRAPHMEM_CONFIG"))
-    places = _add_environment(values, environment, problems)
+    variables = _add_environment(values, environment, problems)
     loaded = Settings()
     try:
         loaded = _SCHEMA().load(values)
     except ValidationError as error:
         for path, texts in flat_messages(error.messages_dict).items():
-            origin = _origin(path, places, environment)
+            origin = _origin(path, variables, environment)
             problems += [f"{path}{origin}: {text}" for text in texts]
     if problems:
         msg = "The settings are not valid:\n  " + "\n  ".join(sorted(problems))
         raise SettingsError(msg)
-    return replace(loaded, places=places)
+    return replace(loaded, variables=variables)
 
 
-def _origin(path: str, places: Mapping[str, str], environment: Mapping[str, str]) -> str:
+def _origin(path: str, variables: Mapping[str, str], environment: Mapping[str, str]) -> str:
     """The variable or the file that set a value, in brackets."""
-    origin = places.get(path) or environment.get("GRAPHMEM_CONFIG")
+    origin = variables.get(path) or environment.get("GRAPHMEM_CONFIG")
     return f" ({origin})" if origin else ""
 
 
@@ -367,7 +367,7 @@ def _add_environment(
     values: dict[str, Any], environment: Mapping[str, str], problems: list[str]
 ) -> dict[str, str]:
     """Put what the environment sets over the values of the file; the variables, by path."""
-    places: dict[str, str] = {}
+    variables: dict[str, str] = {}
     for name in sorted(environment):
         if not name.startswith(_PREFIX) or name.removeprefix(_PREFIX) in _OTHER_NAMES:
             continue
@@ -377,8 +377,8 @@ def _add_environment(
             problems.append(f"{name}: is not a setting.")
         elif isinstance(inner := values.setdefault(section, {}), dict):
             inner[key] = _spoken_in(path, environment[name])
-            places[path] = name
-    return places
+            variables[path] = name
+    return variables
 
 
 def _path_of(name: str) -> str:

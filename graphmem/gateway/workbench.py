@@ -16,7 +16,7 @@ from graphmem.store.writes import Enrichment
 
 @dataclass(frozen=True, kw_only=True)
 class MemoryIndex:
-    """How memories are indexed: their analysed words, and whose vectors lie in which place."""
+    """How memories are indexed: their analysed words, and whose vectors lie in which slot."""
 
     embedder: Embedder
     slot: VectorSlot

@@ -286,7 +286,7 @@ def _row(values: Sequence[Any], contested: Container[str]) -> CandidateRow:
 def _edges(rows: Sequence[Sequence[Any]]) -> tuple[Edge, ...]:
     """Each edge once, in a total order; both of its ends may have brought it."""
     edges = {(row[0].partition("|")[0], row[1] or ""): edge_from_row(row[1:]) for row in rows}
-    return tuple(edges[place] for place in sorted(edges))
+    return tuple(edges[position] for position in sorted(edges))
 
 
 def _eleven(values: Sequence[str]) -> list[str]:

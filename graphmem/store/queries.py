@@ -5,9 +5,9 @@ semicolon. What several places have in common is a fragment: ``// fragment:``, c
 Cypher. ``@name`` in a text stands for the fragment of that name, whichever file has it, and
 ``// uses:`` lists those that a text names; a fragment may name others. ``@NAME`` is a constant.
 
-Vectors have two places, so that an embedder can be changed while the other one is searched; Cypher
+Vectors have two slots, so that an embedder can be changed while the other one is searched; Cypher
 knows no parameter for an index, so a query with the line ``// also in slot: _b`` is there twice,
-the second time for the other place, under its name with ``_b`` behind it.
+the second time for the other slot, under its name with ``_b`` behind it.
 """
 
 import re
@@ -192,7 +192,7 @@ def _expanded_line(line: str, texts: Mapping[str, str]) -> str:
 
 
 def _queries(piece: _Piece, texts: Mapping[str, str]) -> Iterator[Query]:
-    """A query, and the same for the other place of vectors where it asks for that."""
+    """A query, and the same for the other slot of vectors where it asks for that."""
     text = _expanded(piece.text, texts)
     used = frozenset(_PARAMETER.findall(text))
     if used != piece.parameters:

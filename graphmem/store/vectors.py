@@ -1,4 +1,4 @@
-"""Vectors: their two places, and building the one beside the other."""
+"""Vectors: their two slots, and building the one beside the other."""
 
 import threading
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ _REMOVED_AT_ONCE = 10_000
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VectorState:
-    """Whose vectors are searched, in which place, and whose are being built in the other one."""
+    """Whose vectors are searched, in which slot, and whose are being built in the other."""
 
     embedder: str | None
     slot: str
@@ -24,7 +24,7 @@ class VectorState:
 
 
 class VectorSlot:
-    """The place of the vectors of this process's embedder, empty or ``_b``.
+    """The slot of the vectors of this process's embedder, empty or ``_b``.
 
     It stays while the process lives.
     """
@@ -64,7 +64,7 @@ class Vectors:
         self._connection = connection
 
     def begin(self, embedder: str, *, dimensions: int) -> None:
-        """Make room in the other place for the vectors of a new embedder.
+        """Make room in the other slot for the vectors of a new embedder.
 
         Goes on where it was begun before.
         """

@@ -38,7 +38,7 @@ class Enrichment:
     index_fields: Callable[[Memory], Mapping[str, str]]
     vectors: Mapping[int, Sequence[Vector]]  # by the index of the item
     embedder: str
-    slot: str = ""  # the place of its vectors
+    slot: str = ""  # of its vectors
 
 
 ReadRecords = Callable[[Sequence[str]], tuple[Any, tuple[tuple[Any, Any], ...]]]

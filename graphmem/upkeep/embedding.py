@@ -29,7 +29,7 @@ def decide_embedding(state: GraphState, *, versions: Mapping[str, int]) -> Decis
     ``versions`` holds the version that each memory's vectors were made from, in the order of the
     vectors.
     """
-    places = {key: place for place, key in enumerate(versions)}
+    positions = {key: position for position, key in enumerate(versions)}
     embedded = tuple(
         replace(memory, embedded=True)
         for key, memory in sorted(state.memories.items())
@@ -37,7 +37,7 @@ def decide_embedding(state: GraphState, *, versions: Mapping[str, int]) -> Decis
     )
     return Decision(
         changed=embedded,
-        vectors_of={memory.key: places[memory.key] for memory in embedded},
+        vectors_of={memory.key: positions[memory.key] for memory in embedded},
         events=tuple(effect(memory, Effect.EMBEDDED, Reason.EMBED_PENDING) for memory in embedded),
     )
 

@@ -39,7 +39,7 @@ ELSEWHERE = {
     "policy",
     "memory",
     "orchestrators",
-    "places",
+    "variables",
 }  # in pages of their own; the last is no setting
 
 

@@ -161,7 +161,7 @@ def test_what_holds_for_one_orchestrator_stands_over_what_holds_for_all(tmp_path
         policy=settings.policy,
         memory=settings.memory,
         orchestrators=settings.orchestrators,
-        places=settings.places,
+        variables=settings.variables,
     )
 
     def shown(space):

@@ -28,7 +28,7 @@ class Configuration:
     orchestrators: Mapping[str, Mapping[str, Any]] = field(
         default_factory=dict
     )  # by name; of others tenant/name
-    places: Mapping[str, str] = field(
+    variables: Mapping[str, str] = field(
         default_factory=dict
     )  # path of a setting → the variable that set it
     write_section: frozenset[str] = frozenset()  # paths that the section of their own set
@@ -65,7 +65,7 @@ class Configuration:
         return path if path in self.write_section else f"policy.{path}"
 
     def _origin(self, setting: str) -> str:
-        variable = self.places.get(setting)
+        variable = self.variables.get(setting)
         return f"environment: {variable}" if variable else f"file: {setting}"
 
 
