@@ -651,8 +651,8 @@ def test_a_file_of_edges_alone_is_known_again(api):
     ]
 
 
-@pytest.mark.parametrize("space", ["user:main", "orchestrator:main/coach"])
-def test_only_an_orchestrator_itself_has_an_ingest_folder(api, workspace, space):
+def test_only_an_orchestrator_has_an_ingest_folder(api, workspace):
+    space = "user:main"
     (workspace.ingest / "a.txt").write_text("For the orchestrator alone.")
 
     assert 422 == api.post("/v1/ingest/scan", {"space": space}).status_code
@@ -661,6 +661,25 @@ def test_only_an_orchestrator_itself_has_an_ingest_folder(api, workspace, space)
     assert "failed" == run["status"]
     assert ["a.txt"] == names(workspace.ingest)
     assert 0 == api.get(f"/v1/memories?space={space}").get_json()["total"]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/ingest/scan", {}),
+        ("/v1/jobs/ingest/runs", {}),
+        ("/v1/memories", {"content": "Tea."}),
+        ("/v1/bulletins", {"message_id": "m", "query": "tea"}),
+    ],
+)
+def test_an_orchestrator_has_no_personas(api, path, body):
+    answer = api.post(path, {"space": "orchestrator:main/coach"} | body)
+
+    problems = answer.get_json()["error"]["fields"]
+    assert (422, {"space": ["An orchestrator space has no persona."]}) == (
+        answer.status_code,
+        problems,
+    )
 
 
 def test_a_long_name_has_a_folder_too_and_the_job_finds_it(api):
