@@ -77,12 +77,12 @@ class PolicyAnswer(Schema):
     space = fields.String()
     overrides = fields.Dict(metadata={"description": "What the space has of its own"})
     policy = fields.Dict(
-        metadata={"description": "What holds: defaults, under the file, under the space"}
+        metadata={"description": "What holds: defaults, under the file, the kind, the space"}
     )
     origins = fields.Dict(
         keys=fields.String(),
         values=fields.String(),
-        metadata={"description": "Where each value came from: default, file, environment or space"},
+        metadata={"description": "Whence each value: default, file, environment, kind or space"},
     )
     memory = fields.Dict(
         metadata={
@@ -100,7 +100,10 @@ class PolicyAnswer(Schema):
 def listing(query: dict[str, Any]) -> Response:
     """List the spaces with memories that the key may read, counted by type and status."""
     page = service().spaces.page(
-        g.caller.tenant, g.caller.visible_spaces, limit=query["limit"], after=cursor_of(query)
+        g.caller.visible_prefixes,
+        g.caller.visible_spaces,
+        limit=query["limit"],
+        after=cursor_of(query),
     )
     return page_answer(page, _view)
 

@@ -1,8 +1,9 @@
 // name: counts
 // One page of the spaces that a caller may see, each with its memories by type and status.
-// parameters: cursor, limit, space_patterns, space_prefix
+// parameters: cursor, limit, space_patterns, space_prefixes
+UNWIND $space_prefixes AS prefix
 MATCH (m:Memory)
-WHERE m.space STARTS WITH $space_prefix AND m.space > $cursor
+WHERE m.space STARTS WITH prefix AND m.space > $cursor
 WITH DISTINCT m.space AS space
 WHERE any(pattern IN $space_patterns WHERE space =~ pattern)
 WITH space ORDER BY space LIMIT $limit
@@ -17,9 +18,10 @@ ORDER BY space;
 
 // name: count
 // How many spaces with memories a caller may see.
-// parameters: space_patterns, space_prefix
+// parameters: space_patterns, space_prefixes
+UNWIND $space_prefixes AS prefix
 MATCH (m:Memory)
-WHERE m.space STARTS WITH $space_prefix
+WHERE m.space STARTS WITH prefix
 WITH DISTINCT m.space AS space
 WHERE any(pattern IN $space_patterns WHERE space =~ pattern)
 RETURN count(space) AS total;

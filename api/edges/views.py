@@ -42,7 +42,7 @@ def listing(query: dict[str, Any]) -> Response:
 @blueprint.response(201, EdgeOutcome)
 @blueprint.alt_response(200, schema=EdgeOutcome, description="The edge was there and is revised")
 def draw(values: dict[str, Any]) -> Response:
-    """Draw an edge. One of the same ends and type is revised and keeps its uid.
+    """Draw an edge. One of the same uid, or without one of the same ends, is revised.
 
     UPDATES supersedes its end.
     """

@@ -35,6 +35,7 @@ class Draft:
     )  # those of them of which more changed than a count
     revisions: list[Revision] = field(default_factory=list)
     edges: dict[EdgePlace, Edge] = field(default_factory=dict)
+    unnamed_edges: set[EdgePlace] = field(default_factory=set)  # drawn without a uid
     removed_edges: list[EdgePlace] = field(default_factory=list)
     new_claims: dict[str, str] = field(default_factory=dict)
     released: set[str] = field(default_factory=set)
@@ -202,6 +203,8 @@ class Draft:
         )
         if uid:
             self._check_edge_uid(memory, ends, uid)
+        else:
+            self.unnamed_edges.add((ends, edge.uid))
         self.edges[ends, edge.uid] = edge
         return edge
 
@@ -247,6 +250,7 @@ class Draft:
             counted=frozenset(self.changed - self.rewritten - self.vectors_of.keys()),
             revisions=tuple(self.revisions),
             edges=self.edges,
+            unnamed_edges=frozenset(self.unnamed_edges),
             removed_edges=tuple(self.removed_edges),
             claims=self.new_claims,
             released=frozenset(self.released),

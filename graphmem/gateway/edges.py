@@ -38,6 +38,7 @@ class EdgeRequest:
     uid: str | None = None
     link_type: str | None = None
     created_at: datetime | None = None  # of one that another system kept
+    kept_by: str | None = None  # the room that keeps the memory that it starts at
 
     @property
     def ends(self) -> EdgeEnds:
@@ -126,10 +127,14 @@ class RemoveEdge(MemoryOperation[None]):
 
         Raises:
             NotFound: it is no longer there.
+            KeptByRoom: it starts at a memory that a room keeps, or superseded one.
         """
         found = [each for each in state.edges.get(self.ends, ()) if each.uid == self.edge.uid]
         if not found:
             raise NotFound
+        start, _, end = self.ends
+        for key in (start, end) if self.edge.type is EdgeType.UPDATES else (start,):
+            check_keeper(state.memories[key], None)
         draft = Draft(before=state, now=now)
         draft.removed_edges.append((self.ends, self.edge.uid))
         return Decided(
@@ -184,9 +189,9 @@ def draw_requested(draft: Draft, request: EdgeRequest, *, path: str = "") -> Edg
         wrong[f"{path}to"] = [_SAME_ENDS]
     if wrong:
         raise InvalidInput(wrong)
-    check_keeper(draft.memories[start], None)
+    check_keeper(draft.memories[start], request.kept_by)
     if request.type is EdgeType.UPDATES:
-        check_keeper(draft.memories[end], None)
+        check_keeper(draft.memories[end], request.kept_by)
     if request.type is EdgeType.UPDATES and draft.memories[end].status is Status.ACTIVE:
         if (status := draft.memories[start].status) is not Status.ACTIVE:
             message = f"The memory {request.from_uid} is {status}: it cannot update a current one."

@@ -12,7 +12,6 @@ from typing import Any
 
 from graphmem.errors import (
     Conflict,
-    Forbidden,
     GraphmemError,
     InvalidInput,
     PolicyRefused,
@@ -28,6 +27,7 @@ from graphmem.gateway.replay import answer_text, is_stored, memory_keys, report_
 from graphmem.gateway.tracing import write_trace
 from graphmem.gateway.workbench import Workbench
 from graphmem.model.caller import Caller
+from graphmem.model.event import Event
 from graphmem.model.policy import Policy
 from graphmem.model.space import Space
 from graphmem.model.state import GraphState, Selection
@@ -141,20 +141,27 @@ class WriteMemories(MemoryOperation[WriteAnswer]):
     def traces(
         self,
         decided: Decided[WriteAnswer],
-        actor: Actor,
+        actor: Actor,  # noqa: ARG002
         *,
-        trace_id: str,
-        ids: IdSource,
+        trace_id: str,  # noqa: ARG002
+        ids: IdSource,  # noqa: ARG002
         now: datetime,
     ) -> list[TraceRecord]:
         """One trace for each caller; a replay was traced when it was first answered."""
         if decided.answer.is_replay:
             return []
-        own = [
-            write_trace(report, part.prepared.spaces, part.caller, now)
+        return [
+            self._trace(part, report, decided.events, now)
             for part, report in zip(self.parts, decided.answer.reports, strict=True)
         ]
-        return own + super().traces(decided, actor, trace_id=trace_id, ids=ids, now=now)
+
+    def _trace(
+        self, part: Part, report: WriteReport, events: Sequence[Event], now: datetime
+    ) -> TraceRecord:
+        """The trace of a caller, with what rooms did in the spaces that were written."""
+        trace = write_trace(report, part.prepared.spaces, part.caller, now)
+        own = [event.shown for event in events if event.space in part.prepared.spaces]
+        return replace(trace, events=[*trace.events, *own])
 
 
 def _numbered(parts: Sequence[Part]) -> tuple[list[Item], dict[int, Sequence[Vector]]]:
@@ -294,18 +301,22 @@ class Writing:
         try:
             check_edges(edges)
             self._check_edge_uids(edges, caller)
-        except (Conflict, Forbidden, InvalidInput) as error:
+        except (Conflict, InvalidInput) as error:
             refused.append(error)
         return tuple(refused)
 
     def _check_edge_uids(self, edges: Sequence[EdgeRequest], caller: Caller) -> None:
-        wanted = {(each.space, each.uid): each for each in edges if each.uid}
-        uids = sorted({uid for _, uid in wanted})
-        for space, edge in self.edges.by_uids(caller.tenant, uids) if uids else ():
-            request = wanted.get((space, edge.uid))
-            ends = (edge.from_uid, edge.type, edge.to_uid)
-            if request and ends != (request.from_uid, request.type, request.to_uid):
-                message = f"Another edge of this space has the uid {edge.uid}."
+        named = [
+            (each.space, each.uid, (each.from_uid, each.type, each.to_uid))
+            for each in edges
+            if each.uid
+        ]
+        uids = sorted({uid for _, uid, _ in named})
+        stored = self.edges.by_uids(caller.tenant, uids) if uids else ()
+        ends_of = {(s, edge.uid): (edge.from_uid, edge.type, edge.to_uid) for s, edge in stored}
+        for space, uid, ends in named:
+            if ends_of.setdefault((space, uid), ends) != ends:
+                message = f"Another edge of this space has the uid {uid}."
                 raise Conflict(message)
 
     def _part(self, prepared: Prepared, caller: Caller) -> Part:

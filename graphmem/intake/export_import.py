@@ -7,7 +7,7 @@ import json
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import Any, TypeVar
@@ -158,6 +158,7 @@ class EdgeTransfer:
     """The edges between the memories of a space."""
 
     edges: Edges
+    memories: Memories
     writing: Writing
     kind: str = "edge"
 
@@ -170,7 +171,7 @@ class EdgeTransfer:
         self, space: Space, values: Sequence[Any], *, caller: Caller
     ) -> Iterable[str | GraphmemError]:
         """Draw edges: all in one transaction, or where one of them is wrong, each alone."""
-        requests = [_loaded(edge_request, value, space) for value in values]
+        requests = self._with_keepers([_loaded(edge_request, value, space) for value in values])
         drawable = [request for request in requests if isinstance(request, EdgeRequest)]
         try:
             self.writing.write([], edges=drawable, caller=caller)
@@ -179,6 +180,19 @@ class EdgeTransfer:
         except GraphmemError:
             return [self._drawn_alone(request, caller) for request in requests]
         return ["edges" if isinstance(each, EdgeRequest) else each for each in requests]
+
+    def _with_keepers(
+        self, requests: Sequence[EdgeRequest | GraphmemError]
+    ) -> list[EdgeRequest | GraphmemError]:
+        """The requests, each as of the room that keeps the memory that its edge starts at."""
+        starts = {each.ends[0] for each in requests if isinstance(each, EdgeRequest)}
+        keepers = {key: memory.kept_by for key, memory in self.memories.by_key(starts).items()}
+        return [
+            replace(each, kept_by=keepers.get(each.ends[0]))
+            if isinstance(each, EdgeRequest)
+            else each
+            for each in requests
+        ]
 
     def _drawn_alone(
         self, request: EdgeRequest | GraphmemError, caller: Caller

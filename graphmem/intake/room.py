@@ -39,7 +39,7 @@ def build(core: Core) -> Room:
         prunes=_prunes(core.workspaces, bulletins),
         transfers=(
             MemoryTransfer(memories=core.memories, writing=core.writing),
-            EdgeTransfer(edges=core.edges, writing=core.writing),
+            EdgeTransfer(edges=core.edges, memories=core.memories, writing=core.writing),
         ),
     )
 

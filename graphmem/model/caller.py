@@ -52,6 +52,11 @@ class Caller:
         tenant = _quoted(f"{self.tenant}/")
         return [f"{tenant}{_expression(pattern)}(/[^/]*)?" for pattern in self.spaces]
 
+    @property
+    def visible_prefixes(self) -> list[str]:
+        """How the keys of the spaces that it may see begin."""
+        return sorted({f"{self.tenant}/{pattern.partition('*')[0]}" for pattern in self.spaces})
+
     def may_grant(self, patterns: Iterable[str]) -> bool:
         """Whether this caller may make a key for these patterns: none gives more than it has."""
         return "*" in self.spaces or set(patterns) <= set(self.spaces)

@@ -74,6 +74,7 @@ class Decision:
     counted: frozenset[str] = frozenset()  # of the changed: only how often they were said
     revisions: tuple[Revision, ...] = ()
     edges: Mapping[EdgePlace, Edge] = field(default_factory=dict)
+    unnamed_edges: frozenset[EdgePlace] = frozenset()  # of them: drawn without a uid
     removed_edges: tuple[EdgePlace, ...] = ()
     claims: Mapping[str, str] = field(default_factory=dict)  # to be set
     released: frozenset[str] = frozenset()  # memories whose content and logical claims end

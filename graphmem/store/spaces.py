@@ -40,15 +40,15 @@ class Spaces:
         self._connection = connection
 
     def page(
-        self, tenant: str, patterns: Sequence[str], *, limit: int, after: Cursor | None
+        self, prefixes: Sequence[str], patterns: Sequence[str], *, limit: int, after: Cursor | None
     ) -> Page[SpaceCounts]:
-        """One page of the spaces of a tenant whose keys match an expression, by key."""
+        """One page of the spaces whose keys begin so and match an expression, by key."""
         (cursor,) = after or ("",)
         return read_page(
             self._connection,
             "spaces.counts",
             "spaces.count",
-            filters={"space_prefix": f"{tenant}/", "space_patterns": list(patterns)},
+            filters={"space_prefixes": list(prefixes), "space_patterns": list(patterns)},
             cursor={"cursor": cursor},
             limit=limit,
             item_of=_counts,
@@ -82,19 +82,21 @@ class SpacePolicies:
         self._base = with_overrides(base, self.configuration.policy)
         self._lock = threading.Lock()
         self._last: Mapping[str, Mapping[str, Any]] | None = None
-        self._made: dict[Space, Policy] = {}  # of what is known of spaces
-        self._made_of: Mapping[str, Mapping[str, Any]] | None = None
+        # what the policies were made of, and they
+        self._made: tuple[Mapping[str, Mapping[str, Any]] | None, dict[Space, Policy]] = (None, {})
         self._cache: TTLCache[str, Mapping[str, Mapping[str, Any]]] = TTLCache(1, _CACHED_SECONDS)
 
     def of(self, space: Space) -> Policy:
         """The effective policy of a space; a persona's own lies over that of its owner."""
         known = self._known()
-        if known is not self._made_of:
-            self._made, self._made_of = {}, known
-        if space not in self._made:
-            overrides = self.layer(space).values
-            self._made[space] = with_overrides(self._defaults, overrides)
-        return self._made[space]
+        made_of, made = self._made  # read once: another thread may begin anew meanwhile
+        if made_of is not known:
+            made = {}
+            self._made = (known, made)
+        if (policy := made.get(space)) is None:
+            policy = with_overrides(self._defaults, self._layer(space, known).values)
+            made[space] = policy
+        return policy
 
     def of_kind(self, kind: SpaceKind) -> Policy:
         """The effective policy of the spaces of a kind that have nothing of their own."""
@@ -104,11 +106,13 @@ class SpacePolicies:
         """Add the section of a room, a dataclass as those of the house, to the policy."""
         self._defaults = replace(self._defaults, rooms={**self._defaults.rooms, name: section})
         self._base = with_overrides(self._defaults, self.configuration.policy)
-        self._made_of = None
+        self._made = (None, {})
 
     def layer(self, space: Space) -> Layer:
         """All that holds in a space beside the defaults, and where each value came from."""
-        own = self._known()
+        return self._layer(space, self._known())
+
+    def _layer(self, space: Space, own: Mapping[str, Mapping[str, Any]]) -> Layer:
         layers = [*self.configuration.layers_of(space)]
         for owner in dict.fromkeys((space.without_persona, space)):
             values = own.get(owner.key, {})

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, fields
 from datetime import datetime
 from typing import Any
 
-from graphmem.model.edge import Edge, edge_uid
+from graphmem.model.edge import Edge
 from graphmem.model.entity import EntityRef, label_from_key
 from graphmem.model.memory import Memory, Revision, memory_key
 from graphmem.model.space import space_from_key
@@ -120,7 +120,10 @@ def _change(transaction: Transaction, decision: Decision, enrichment: Enrichment
 
 def _change_edges(transaction: Transaction, decision: Decision) -> None:
     removed = [_edge_ends(ends) | {"uid": uid} for ends, uid in decision.removed_edges]
-    drawn = [_edge_row(ends, edge) for (ends, _), edge in decision.edges.items()]
+    drawn = [
+        _edge_row(ends, edge) | {"oldest": (ends, uid) in decision.unnamed_edges}
+        for (ends, uid), edge in decision.edges.items()
+    ]
     _run(transaction, "writes.remove_edges", "space_rows", removed)
     _run(transaction, "writes.draw_edges", "space_rows", drawn)
 
@@ -313,7 +316,6 @@ def _claims_of_others(decision: Decision) -> list[Row]:
 def _edge_row(ends: EdgeEnds, edge: Edge) -> Row:
     return _edge_ends(ends) | {
         "uid": edge.uid,
-        "oldest": edge.uid == edge_uid(*ends),
         "weight": edge.weight,
         "reason": edge.reason,
         "link_type": edge.link_type,

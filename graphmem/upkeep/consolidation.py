@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 
-from graphmem.errors import Conflict, ModelUnavailable, NotFound
+from graphmem.errors import Conflict, MemoryDisabled, ModelUnavailable, NotFound
 from graphmem.gateway.claims import claims_of
 from graphmem.gateway.entities import EntityKeeper
 from graphmem.gateway.gateway import Gateway
@@ -165,7 +165,7 @@ class Consolidation:
                 self.keeper.merge(
                     space, key, into, caller=caller, reason=_FRAGMENT, dry_run=run.dry_run
                 )
-            except (Conflict, NotFound):  # somebody else merged it meanwhile
+            except (Conflict, MemoryDisabled, NotFound):  # off, or somebody else merged it
                 continue
             run.counts["entities_merged"] += 1
             run.spaces.add(space.key)

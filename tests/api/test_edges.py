@@ -52,6 +52,31 @@ def test_a_second_write_of_that_uid_or_of_none_revises_and_keeps_the_uid(four, u
     assert 1 == four.get("/v1/edges?space=user:ada").get_json()["total"]
 
 
+def test_the_uid_that_was_given_to_an_unnamed_edge_names_that_edge_alone(four):
+    unnamed = draw(four, "a", "b").get_json()["edge"]["uid"]
+    draw(four, "a", "b", uid="other", weight=0.4)
+    delete(four, unnamed)
+
+    again = draw(four, "a", "b", uid=unnamed, weight=0.9)
+
+    assert 201 == again.status_code
+    listed = four.get("/v1/edges?space=user:ada").get_json()["items"]
+    assert {("other", 0.4), (unnamed, 0.9)} == {(edge["uid"], edge["weight"]) for edge in listed}
+
+
+def test_edges_that_are_checked_before_a_write_may_not_share_a_uid(four):
+    space = parse_space("user:ada", tenant=four.house.caller.tenant)
+    edges = [
+        EdgeRequest(space=space, from_uid="a", to_uid=end, type=EdgeType.RELATED_TO, uid="one")
+        for end in "bcb"
+    ]
+
+    refused = four.house.graphmem.writing.refusals([], edges, caller=four.house.caller)
+
+    assert [Conflict] == [type(error) for error in refused]
+    assert () == four.house.graphmem.writing.refusals([], edges[::2], caller=four.house.caller)
+
+
 def test_edges_of_different_uids_stand_side_by_side_and_each_is_removed_alone(four):
     for uid in ("one", "two"):
         assert 201 == draw(four, "a", "b", uid=uid).status_code

@@ -4,7 +4,7 @@ import pytest
 from builders import a_request
 
 from graphmem.errors import KeptByRoom
-from graphmem.gateway.edges import DrawEdge, EdgeRequest
+from graphmem.gateway.edges import DrawEdge, EdgeRequest, RemoveEdge
 from graphmem.gateway.status import ChangeStatus
 from graphmem.model.edge import EdgeType
 from graphmem.model.memory import MemoryType, Status
@@ -125,6 +125,26 @@ def test_edges_may_end_at_a_kept_memory_but_neither_start_there_nor_update_it(ho
     ):
         with pytest.raises(KeptByRoom):
             draw(house, start, end, kind)
+
+
+def test_an_edge_that_a_room_drew_is_its_own_and_survives_export_and_import(house):
+    kept = keep(house, uid="k").memory
+    house.write(a_request("Plain.", uid="p"))
+    request = EdgeRequest(
+        space=kept.space, from_uid="k", to_uid="p", type=EdgeType.RELATED_TO, kept_by="notes"
+    )
+    edge = house.graphmem.gateway.execute(DrawEdge(request=request), house.caller).answer.edge
+
+    remove = RemoveEdge(space=kept.space, edge=edge)
+    with pytest.raises(KeptByRoom):
+        house.graphmem.gateway.execute(remove, house.caller)
+    again = parse_space("user:bob", tenant=house.caller.tenant)
+    outcomes = [
+        list(transfer.write(again, list(transfer.lines(kept.space)), caller=house.caller))
+        for transfer in house.graphmem.transfers
+    ]
+
+    assert [["created", "created"], ["edges"]] == outcomes
 
 
 def test_every_job_leaves_kept_memories_alone_and_integrity_finds_nothing_wrong(house):

@@ -4,6 +4,7 @@ from hypothesis import strategies as st
 
 from graphmem.model.policy import Policy
 from graphmem.model.policy.overrides import override_problems, policy_values, with_overrides
+from graphmem.model.policy.rules import Rule
 
 
 def test_an_override_changes_one_value_and_nothing_else():
@@ -67,3 +68,12 @@ def test_what_has_no_problems_can_be_applied(overrides):
 
     values = policy_values(with_overrides(Policy(), sound))
     assert all(values[path] == value for path, value in sound.items())
+
+
+@pytest.mark.parametrize(
+    ("value", "is_taken"), [(["red"], True), ([], True), (["grey"], False), ([["red"]], False)]
+)
+def test_a_list_of_words_takes_the_words_that_there_are(value, is_taken):
+    problem = Rule(words=("red", "blue")).problem(("red",), value)
+
+    assert is_taken == (problem is None)

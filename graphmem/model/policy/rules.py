@@ -15,15 +15,13 @@ _MOST = 1_000_000
 class Rule:
     """What a value may be: a number from ``least`` to ``most``, one of some words, or several.
 
-    ``is_positive`` refuses 0. ``is_changeable``: the file may set it for all spaces, and a space
-    for itself.
+    ``is_positive`` refuses 0.
     """
 
     least: float = 0
     most: float = _MOST
     is_positive: bool = False
     words: Sequence[str] = ()
-    is_changeable: bool = True
 
     def problem(self, default: object, value: object) -> str | None:
         """What is wrong with a value, by the kind of the default; None when all is well."""
@@ -36,7 +34,7 @@ class Rule:
         return self._problem_of_number(default, value)
 
     def _problem_of_words(self, value: object) -> str | None:
-        if not isinstance(value, list | tuple) or not set(value) <= set(self.words):
+        if not isinstance(value, list | tuple) or any(each not in self.words for each in value):
             return f"Must be a list of {', '.join(self.words)}."
         return None
 
