@@ -30,12 +30,13 @@ class Draft:
     chain: Chain = field(init=False)
     created: set[str] = field(default_factory=set)
     changed: set[str] = field(default_factory=set)
-    rewritten: set[str] = field(
-        default_factory=set
-    )  # those of them of which more changed than a count
+    rewritten: set[str] = field(default_factory=set)  # of these: more changed than a count
     revisions: list[Revision] = field(default_factory=list)
     edges: dict[EdgePlace, Edge] = field(default_factory=dict)
     unnamed_edges: set[EdgePlace] = field(default_factory=set)  # drawn without a uid
+    # the edges again, by what they join and by the claim of their uid
+    edges_at: dict[EdgeEnds, dict[str, Edge]] = field(default_factory=dict)
+    ends_of: dict[str, EdgeEnds] = field(default_factory=dict)
     removed_edges: list[EdgePlace] = field(default_factory=list)
     new_claims: dict[str, str] = field(default_factory=dict)
     released: set[str] = field(default_factory=set)
@@ -206,6 +207,8 @@ class Draft:
         else:
             self.unnamed_edges.add((ends, edge.uid))
         self.edges[ends, edge.uid] = edge
+        self.edges_at.setdefault(ends, {})[edge.uid] = edge
+        self.ends_of[edge_claim(memory.space, edge.uid)] = ends
         return edge
 
     def has_edge(self, ends: EdgeEnds, uid: str | None) -> bool:
@@ -213,16 +216,15 @@ class Draft:
         return self._known_edge(ends, uid) is not None
 
     def _known_edge(self, ends: EdgeEnds, uid: str | None) -> Edge | None:
-        drawn = [edge for (at, _), edge in self.edges.items() if at == ends]
-        found = {edge.uid: edge for edge in (*self.before.edges.get(ends, ()), *drawn)}
+        found = {edge.uid: edge for edge in self.before.edges.get(ends, ())}
+        found |= self.edges_at.get(ends, {})
         return found.get(uid) if uid else next(iter(found.values()), None)
 
     def _check_edge_uid(self, memory: Memory, ends: EdgeEnds, uid: str) -> None:
         """Refuse a uid that another edge of the space has."""
-        found = [self.before.edge_uids.get(edge_claim(memory.space, uid), ends)]
-        wall = f"{memory.space.key}|"
-        found += [at for at, its in self.edges if its == uid and at[0].startswith(wall)]
-        if set(found) != {ends}:
+        claim = edge_claim(memory.space, uid)
+        stands_at = {self.before.edge_uids.get(claim, ends), self.ends_of.get(claim, ends)}
+        if stands_at != {ends}:
             message = f"Another edge of this space has the uid {uid}."
             raise Conflict(message)
 

@@ -1,7 +1,7 @@
 """Edges: typed relations are drawn, revised and removed between memories of one space."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -13,7 +13,7 @@ from graphmem.gateway.operation import Decided
 from graphmem.gateway.validation import NOT_STORABLE, UID_FORM, is_uid
 from graphmem.model.edge import Edge, EdgeType
 from graphmem.model.event import Effect, Event, Subject
-from graphmem.model.memory import Status, memory_key
+from graphmem.model.memory import Memory, Status, memory_key
 from graphmem.model.space import Space
 from graphmem.model.state import EdgeEnds, GraphState, Selection, edge_claim
 from graphmem.model.trace import TraceKind
@@ -132,9 +132,7 @@ class RemoveEdge(MemoryOperation[None]):
         found = [each for each in state.edges.get(self.ends, ()) if each.uid == self.edge.uid]
         if not found:
             raise NotFound
-        start, _, end = self.ends
-        for key in (start, end) if self.edge.type is EdgeType.UPDATES else (start,):
-            check_keeper(state.memories[key], None)
+        _check_keepers(state.memories, self.ends, None)
         draft = Draft(before=state, now=now)
         draft.removed_edges.append((self.ends, self.edge.uid))
         return Decided(
@@ -189,9 +187,7 @@ def draw_requested(draft: Draft, request: EdgeRequest, *, path: str = "") -> Edg
         wrong[f"{path}to"] = [_SAME_ENDS]
     if wrong:
         raise InvalidInput(wrong)
-    check_keeper(draft.memories[start], request.kept_by)
-    if request.type is EdgeType.UPDATES:
-        check_keeper(draft.memories[end], request.kept_by)
+    _check_keepers(draft.memories, request.ends, request.kept_by)
     if request.type is EdgeType.UPDATES and draft.memories[end].status is Status.ACTIVE:
         if (status := draft.memories[start].status) is not Status.ACTIVE:
             message = f"The memory {request.from_uid} is {status}: it cannot update a current one."
@@ -207,6 +203,13 @@ def draw_requested(draft: Draft, request: EdgeRequest, *, path: str = "") -> Edg
         link_type=request.link_type,
         created_at=request.created_at,
     )
+
+
+def _check_keepers(memories: Mapping[str, Memory], ends: EdgeEnds, room: str | None) -> None:
+    """Refuse an edge that starts at a memory, or supersedes one, that another room keeps."""
+    start, edge_type, end = ends
+    for key in (start, end) if edge_type is EdgeType.UPDATES else (start,):
+        check_keeper(memories[key], room)
 
 
 def _event(space: Space, edge: Edge, effect: Effect) -> Event:

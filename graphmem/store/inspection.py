@@ -69,7 +69,7 @@ def lock_empty_claims(transaction: Transaction, space: str) -> list[str]:
 
 
 def remove_claims(transaction: Transaction, claims: Sequence[str]) -> None:
-    """Remove claims."""
+    """Remove claims that were locked while they pointed to no memory."""
     transaction.run("inspection.remove_claims", claims=list(claims))
 
 
@@ -83,6 +83,6 @@ def crossing_edges(transaction: Transaction, space: str) -> list[CrossingEdge]:
 
 
 def remove_edges(transaction: Transaction, edges: Sequence[CrossingEdge]) -> None:
-    """Remove edges."""
+    """Remove edges by the ids that the driver gave them."""
     rows = [{"space": edge.space, "id": edge.id} for edge in edges]
     transaction.run("inspection.remove_edges", space_rows=rows)
