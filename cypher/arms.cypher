@@ -14,7 +14,6 @@ AND coalesce(m.conversation_id, '') >= $conversation_from AND coalesce(m.convers
 
 // fragment: filtered_chunk
 // A live chunk that passes those filters; the vector index knows them.
-// uses: live_chunk
 @live_chunk
 AND c.type IN $types AND c.captured_by IN $captured_by
 AND c.conversation_id >= $conversation_from AND c.conversation_id <= $conversation_to
@@ -33,13 +32,11 @@ RETURN found[i][0] AS m, i + 1 AS rv, found[i][1] AS sv, found[i][2] AS seen, nu
 
 // fragment: vector_ranks_of_chunks
 // The same for the memories of the found chunks.
-// uses: vector_ranks
 MATCH (c)-[:OF]->(m:Memory)
 @vector_ranks
 
 // fragment: vector_ranks_of_all
 // The same for the best $vector_limit of the memories that were all compared.
-// uses: vector_ranks
 WITH m, max(s) AS s ORDER BY s DESC, m.uid LIMIT $vector_limit
 @vector_ranks
 
@@ -51,7 +48,6 @@ RETURN found[i][0] AS m, null AS rv, null AS sv, null AS seen, i + 1 AS rf, foun
 
 // fragment: text_arm
 // The memories that words find; their tokens stand for the filters.
-// uses: live, text_ranks
 MATCH (m:Memory)
   SEARCH m IN (FULLTEXT INDEX memory_text FOR $text LIMIT $text_limit) SCORE AS s
 WHERE @live
@@ -64,7 +60,6 @@ m.key, m.importance, m.confidence, m.updated_at.epochMillis, m.created_at.epochM
 
 // fragment: fused_rows
 // Both arms fused: the memories found, best first, and a row for each.
-// uses: rankable
 WITH m, max(rv) AS rv, max(sv) AS sv, max(seen) AS seen, max(rf) AS rf, max(sf) AS sf
 WITH m, rv, sv, seen, rf, sf,
      coalesce($vector_weight / ($k + rv), 0.0) + coalesce($text_weight / ($k + rf), 0.0) AS score
@@ -100,6 +95,5 @@ WITH n AS m, near / ($k + position + 1) AS near
 
 // fragment: nearest
 // The graph arm behind its filters: the memories that are nearest, by all ways together, and a row for each.
-// uses: rankable
 WITH m, sum(near) AS near ORDER BY near DESC, m.key LIMIT $graph_limit
 RETURN collect(m) AS linked, collect([@rankable, near]) AS links

@@ -1,7 +1,6 @@
 // name: by_uids
 // Edges of some uids between memories of a tenant; the prefix ends the tenant's name.
 // parameters: space_prefix, uids
-// uses: edge_row, edges_of_uids
 @edges_of_uids
 WITH from, e, to
 WHERE from.space STARTS WITH $space_prefix AND to.space = from.space
@@ -12,7 +11,6 @@ LIMIT 100000;
 // name: list
 // One page of the edges of some spaces, by their start, behind the cursor.
 // parameters: cursor_key, cursor_uid, limit, spaces, types
-// uses: edge_row
 MATCH (from:Memory)-[e:@EDGE_TYPES]->(to:Memory)
 WHERE from.space IN $spaces AND to.space = from.space AND type(e) IN $types
   AND (from.key > $cursor_key OR (from.key = $cursor_key AND e.uid > $cursor_uid))
@@ -30,7 +28,6 @@ RETURN count(*) AS total;
 // name: list_of_memory
 // One page of the edges that touch one memory.
 // parameters: cursor_key, cursor_uid, limit, space_keys, types
-// uses: edge_row
 UNWIND $space_keys AS key
 MATCH (m:Memory {key: key})-[e:@EDGE_TYPES]-(o:Memory)
 WHERE o.space = m.space AND type(e) IN $types
@@ -52,7 +49,6 @@ RETURN count(DISTINCT e) AS total;
 // The memories within some steps of one memory, nearest first, with the edges among them and what they mention.
 // Every step stays inside the space, also where an edge was drawn across it by hand.
 // parameters: depth, edge_types, entity_space, key, limit, space
-// uses: edge_row, memory
 MATCH (start:Memory {key: $key})
 WHERE start.space = $space
 CALL (start) {

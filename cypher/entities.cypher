@@ -68,7 +68,6 @@ ORDER BY mentions DESC, space;
 // name: card_known_at
 // The same as far as it was known at a past time.
 // parameters: begins_by, ends_after, importance, keys, known_at, limit, now, spaces, statuses
-// uses: as_it_was, known_then, valid_then, version_then
 UNWIND $keys AS key
 MATCH (:Entity {key: key})-[:MERGED_INTO*0..20]->(e:Entity)
 WHERE NOT EXISTS { (e)-[:MERGED_INTO]->(:Entity) }
@@ -128,7 +127,6 @@ RETURN count(m) AS memories, collect(m.uid)[0..10] AS sample;
 // Let memories mention one entity instead of another: all of them, or those of the given keys. What they mentioned
 // before, and their tokens, stay on a relation that names the change.
 // parameters: change, every, from_key, from_token, into_key, into_token, space_keys, space_prefix
-// uses: mention_copies
 CYPHER 25
 MATCH (a:Entity {key: $from_key})
 MATCH (b:Entity {key: $into_key})
@@ -204,7 +202,6 @@ LIMIT 10;
 // name: move_back
 // Give memories back the mentions that a change moved. One whose mentions were rewritten since keeps them.
 // parameters: change, from_key, from_token, into_key, into_token, space_prefix
-// uses: mention_copies
 CYPHER 25
 MATCH (a:Entity {key: $from_key})<-[former:FORMERLY_MENTIONED {change: $change}]-(m:Memory)
 WHERE m.space STARTS WITH $space_prefix

@@ -47,7 +47,6 @@ m.importance + CASE WHEN m.pinned THEN 1000 ELSE 0 END
 
 // fragment: mention_copies
 // What a mention x repeats of its memory, so that cards need not read every memory of a hub.
-// uses: mention_weight
 x.space = m.space, x.status = m.status, x.weight = @mention_weight,
 x.created = m.created_at.epochMillis, x.expires = m.expires_at,
 x.begins = coalesce(m.valid_from.epochMillis, @ALWAYS_MS),

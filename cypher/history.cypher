@@ -16,7 +16,6 @@ RETURN COUNT { (:Memory {key: $space_key})-[:HAS_REVISION]->(:Revision) } AS tot
 // What a memory replaced or was made from, and what replaced it or was made from it, each with the space of the other
 // end: a fold or a promotion may lead to another space of its tenant.
 // parameters: space_key
-// uses: edge_row
 MATCH (m:Memory {key: $space_key})-[e:UPDATES|@LINEAGE_TYPES]-(o:Memory)
 WHERE o.space = m.space
   OR (type(e) IN ['FOLDED_FROM', 'PROMOTED_FROM'] AND split(o.space, '/')[0] = split(m.space, '/')[0])
@@ -28,7 +27,6 @@ LIMIT 200;
 // name: revision_at
 // The version of a memory that was in force at a moment, where it is not the present one.
 // parameters: known_at, space_key
-// uses: version_then
 MATCH (m:Memory {key: $space_key})
 @version_then
 WITH r WHERE r IS NOT NULL
@@ -46,7 +44,6 @@ LIMIT 1;
 // name: folded_from
 // The memories that one was folded from, within its space.
 // parameters: space_key
-// uses: entities, memory
 MATCH (folded:Memory {key: $space_key})-[:FOLDED_FROM]->(m:Memory)
 WHERE m.space = folded.space
 RETURN @memory AS m, @entities AS entities

@@ -1,7 +1,6 @@
 // name: page
 // The next memories by key, in one space or in all, each with whether what repeats it agrees with it.
 // parameters: after, limit, space
-// uses: entities, memory, mention_weight
 MATCH (m:Memory)
 USING INDEX m:Memory(key)
 WHERE m.key > CASE WHEN $after = '' AND $space <> '' THEN $space + '|' ELSE $after END
@@ -42,25 +41,6 @@ WHERE ($space = '' OR k.space = $space) AND NOT EXISTS { (k)-[:CLAIMS]->(:Memory
 RETURN k.key AS key
 ORDER BY key
 LIMIT $limit;
-
-// name: lock_empty_claims
-// Take the locks of claim keys that point to no memory, and return those that still point to none.
-// parameters: limit, space
-MATCH (k:ClaimKey)
-WHERE ($space = '' OR k.space = $space) AND NOT EXISTS { (k)-[:CLAIMS]->(:Memory) }
-WITH k ORDER BY k.key LIMIT $limit
-SET k.locked = true
-WITH k
-WHERE NOT EXISTS { (k)-[:CLAIMS]->(:Memory) }
-RETURN k.key AS key
-ORDER BY key;
-
-// name: remove_claims
-// Remove claim keys.
-// parameters: claims
-UNWIND $claims AS claim
-MATCH (k:ClaimKey {key: claim})
-DETACH DELETE k;
 
 // name: crossing_edges
 // Edges between memories of two spaces that only somebody at the database can have drawn: a fold or a promotion may

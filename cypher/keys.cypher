@@ -1,13 +1,5 @@
 // name: save
-// Store a new API key; only its hash.
-// parameters: created_at, hash, name, role, spaces, tenant, uid
-CREATE (k:ApiKey {
-  uid: $uid, hash: $hash, name: $name, tenant: $tenant, role: $role, spaces: $spaces, created_at: $created_at
-})
-RETURN k;
-
-// name: ensure
-// Store an API key unless one of that hash is there; two processes may start at once.
+// Store an API key, only its hash, unless one of that hash is there; two processes may start at once.
 // parameters: created_at, hash, name, role, spaces, tenant, uid
 MERGE (k:ApiKey {hash: $hash})
   ON CREATE SET k.uid = $uid, k.name = $name, k.tenant = $tenant, k.role = $role, k.spaces = $spaces,

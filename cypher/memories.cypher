@@ -1,7 +1,6 @@
 // name: by_key
 // Memories by their keys, each of which names a space.
 // parameters: space_keys
-// uses: entities, memory
 UNWIND $space_keys AS key
 MATCH (m:Memory {key: key})
 RETURN @memory AS m, @entities AS entities
@@ -10,7 +9,6 @@ ORDER BY m.key;
 // name: by_uid
 // Memories of one uid in the spaces of a tenant; the prefix ends the tenant's name.
 // parameters: space_prefix, uid
-// uses: entities, memory
 MATCH (m:Memory {uid: $uid})
 WHERE m.space STARTS WITH $space_prefix
 RETURN @memory AS m, @entities AS entities
@@ -38,7 +36,6 @@ AND ($entity = '' OR EXISTS { (m)-[:MENTIONS]->(:Entity {entity_key: $entity}) }
 // One page of the memories of some spaces, newest first, behind the cursor.
 // parameters: begins_by, conversation_id, created_after, created_before, cursor_key, cursor_time, ends_after, entity
 // parameters: limit, spaces, statuses, tags, types
-// uses: entities, memory, valid, wanted
 UNWIND $spaces AS space
 UNWIND $statuses AS status
 CALL (space, status) {
@@ -57,7 +54,6 @@ ORDER BY m.created_at DESC, m.key DESC;
 // How many memories of some spaces a list would show on all its pages.
 // parameters: begins_by, conversation_id, created_after, created_before, ends_after, entity
 // parameters: spaces, statuses, tags, types
-// uses: valid, wanted
 MATCH (m:Memory)
 WHERE m.space IN $spaces AND m.status IN $statuses AND @valid AND @wanted
 RETURN count(*) AS total;
@@ -66,7 +62,6 @@ RETURN count(*) AS total;
 // The same as far as it was known at a past time: each memory in the version that was in force then.
 // parameters: begins_by, conversation_id, created_after, created_before, cursor_key, cursor_time, ends_after, entity
 // parameters: known_at, limit, spaces, statuses, tags, types
-// uses: as_it_was, entities, memory, valid_then, version_then, wanted
 UNWIND $spaces AS space
 UNWIND ['active', 'superseded', 'archived'] AS today
 CALL (space, today) {
@@ -88,7 +83,6 @@ ORDER BY m.created_at DESC, m.key DESC;
 // How many memories such a list would show on all its pages.
 // parameters: begins_by, conversation_id, created_after, created_before, ends_after, entity, known_at, spaces
 // parameters: statuses, tags, types
-// uses: as_it_was, valid_then, version_then, wanted
 CALL () {
   MATCH (m:Memory)
   WHERE m.space IN $spaces AND m.status <> 'retracted' AND m.created_at <= $known_at AND @wanted

@@ -20,14 +20,12 @@ WHERE o.space = m.space
 
 // fragment: edge_rows
 // The first of these edges, as rows.
-// uses: edge_row
 WITH m, e ORDER BY e.uid, m.key LIMIT 1000
 WITH m, startNode(e) AS from, e, endNode(e) AS to
 RETURN collect([m.key, @edge_row]) AS edges
 
 // fragment: bundle
 // The one row of a recall, with how many memories still wait for their vectors.
-// uses: memory
 CALL () {
   MATCH (p:EmbedPending)
   WHERE p.space IN $spaces
@@ -37,7 +35,6 @@ RETURN rows, [m IN whole | @memory] AS memories, links, versions, contested, men
 
 // fragment: bundle_with_links
 // What belongs to the memories found by any arm, and the row. The first $payload and all of the graph arm come whole.
-// uses: bundle, contradicting, edge_rows, mentions, touching
 WITH rows, links, [] AS versions, found + [m IN linked WHERE NOT m IN found] AS everyone,
      found[0..$payload] + [m IN linked WHERE NOT m IN found[0..$payload]] AS whole
 CALL (everyone) {
@@ -56,8 +53,6 @@ CALL (whole) {
 // first $seeds of them the graph arm goes on: two typed edges, or one shared entity; over nothing with more than $hub.
 // parameters: begins_by, begins_by_ms, ends_after, ends_after_ms, graph_limit, hub, k, now, payload, seeds, spaces
 // parameters: statuses, text, text_limit, text_weight, vector, vector_limit, vector_weight
-// uses: bundle_with_links, fused_rows, live, live_chunk, near_in_graph, nearest, text_arm, valid
-// uses: vector_ranks_of_chunks
 // also in slot: _b
 CYPHER 25
 CALL () {
@@ -80,8 +75,6 @@ CALL (found) {
 // parameters: begins_by, begins_by_ms, ends_after, ends_after_ms, graph_limit, hub, k, now, payload, seeds, spaces
 // parameters: statuses, text, text_limit, text_weight, vector, vector_limit, vector_weight
 // parameters: captured_by, conversation_from, conversation_to, types
-// uses: bundle_with_links, filtered, filtered_chunk, fused_rows, live, near_in_graph, nearest, text_arm, valid
-// uses: vector_ranks_of_chunks
 // also in slot: _b
 CYPHER 25
 CALL () {
@@ -105,8 +98,6 @@ CALL (found) {
 // parameters: begins_by, ends_after, graph_limit, hub, k, now, payload, seeds, spaces, statuses
 // parameters: text, text_limit, text_weight, vector, vector_limit, vector_weight
 // parameters: captured_by, conversation_from, conversation_to, entities, tags, types
-// uses: bundle_with_links, filtered, fused_rows, live, near_in_graph, nearest, tagged, text_arm, valid
-// uses: vector_ranks_of_all
 // also in slot: _b
 CYPHER 25
 CALL () {
@@ -133,8 +124,6 @@ CALL (found) {
 // parameters: begins_by, embedder, ends_after, k, known_at, now, payload, spaces, statuses
 // parameters: text, text_fetch, text_limit, text_weight, vector, vector_limit, vector_weight
 // parameters: captured_by, conversation_from, conversation_to, entities, tags, types
-// uses: as_it_was, bundle, contradicting, edge_rows, filtered, fused_rows, known_then, mentions, tagged, text_ranks
-// uses: touching, valid_then, vector_ranks_of_all, version_then
 // also in slot: _b
 CYPHER 25
 CALL () {
@@ -192,7 +181,6 @@ CALL (whole) {
 
 // fragment: left_out
 // The results of some keys, whole.
-// uses: entities, memory
 CALL () {
   UNWIND $space_keys AS key
   MATCH (m:Memory {key: key})
@@ -204,7 +192,6 @@ CALL () {
 // What else is known of the entities that some results mention, most important first, and the results that were
 // left out before. Entities come in the order of the results.
 // parameters: begins_by_ms, card_rows, ends_after_ms, importance, keys, now, space_keys, spaces, statuses
-// uses: left_out
 CYPHER 25
 @left_out
 CALL () {
@@ -229,7 +216,6 @@ RETURN missing, [e IN entities | [e.entity_key, e.label]] AS entities, facts;
 // name: cards_known_at
 // The same as far as it was known at a past time.
 // parameters: begins_by, card_rows, ends_after, importance, keys, known_at, now, space_keys, spaces, statuses
-// uses: as_it_was, known_then, left_out, valid_then, version_then
 CYPHER 25
 @left_out
 CALL () {

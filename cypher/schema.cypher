@@ -1,7 +1,6 @@
 // name: expiring_of_orchestrators
 // The next active memories of orchestrator spaces that expire, by key.
 // parameters: after, limit, space_part
-// uses: entities, memory
 MATCH (m:Memory)
 USING INDEX m:Memory(key)
 WHERE m.key > $after AND m.space CONTAINS $space_part AND m.status = 'active' AND m.expires_at < @NEVER_MS

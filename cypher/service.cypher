@@ -9,16 +9,10 @@ RETURN s.name AS name, s.version AS version, s.embedder AS embedder, s.dimension
 ORDER BY name;
 
 // name: save_schema
-// Record the last migration and the embedder of the vectors.
-// parameters: dimensions, embedder, version
-MERGE (s:Schema {name: 'graphmem'})
-SET s.version = $version, s.embedder = $embedder, s.dimensions = $dimensions;
-
-// name: save_room_schema
-// Record the last migration of a room.
-// parameters: room, version
-MERGE (s:Schema {name: $room})
-SET s.version = $version;
+// Record the last migration of the core or a room, and of the core also the embedder of the vectors.
+// parameters: name, properties
+MERGE (s:Schema {name: $name})
+SET s += $properties;
 
 // name: secret
 // What signs the cursors of lists; $made where there is none yet.

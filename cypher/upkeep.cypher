@@ -7,7 +7,6 @@ AND none(other IN $other_than WHERE m.space = other OR m.space STARTS WITH other
 // name: expired
 // Active memories whose time has passed, in one space or in all other than some.
 // parameters: after, kinds, limit, now, other_than, space
-// uses: tended
 MATCH (m:Memory)
 USING INDEX m:Memory(status, expires_at)
 WHERE m.status = 'active' AND m.expires_at <= $now AND m.key > $after AND @tended
@@ -18,7 +17,6 @@ LIMIT $limit;
 // name: decayed
 // Active commitments that were last changed before a time.
 // parameters: after, before, kinds, limit, other_than, space
-// uses: tended
 MATCH (m:Todo)
 WHERE m.status = 'active' AND m.updated_at < $before AND m.key > $after AND @tended
 RETURN m.key AS key
@@ -28,7 +26,6 @@ LIMIT $limit;
 // name: archivable
 // Active memories from before a time that are unimportant, hardly recalled and of no protected type.
 // parameters: after, before, importance, kinds, limit, other_than, protected, recalls, space
-// uses: tended
 MATCH (m:Memory)
 USING INDEX m:Memory(key)
 WHERE m.key > CASE WHEN $after = '' AND $space <> '' THEN $space + '|' ELSE $after END
@@ -67,20 +64,13 @@ WHERE m.space STARTS WITH $space_prefix
 RETURN DISTINCT m.space AS space
 ORDER BY space;
 
-// name: mark_curated
-// Note that repeats were put away in some spaces.
-// parameters: now, spaces
+// name: mark_spaces
+// Note when jobs tended some spaces, and what is due in them.
+// parameters: marks, spaces
 UNWIND $spaces AS space
 MERGE (s:Space {key: space})
   ON CREATE SET s.space = space
-SET s.curated_at = $now, s.fold_due = true;
-
-// name: mark_folded
-// Note that facts were folded in some spaces.
-// parameters: spaces
-UNWIND $spaces AS space
-MATCH (s:Space {key: space})
-SET s.fold_due = false;
+SET s += $marks;
 
 // name: dedupe_candidates
 // What active memories of some spaces say that the curator may take for repeats, by key.
@@ -112,20 +102,6 @@ WHERE facts >= $members
 RETURN e.entity_key AS entity_key, e.label AS label, found AS facts
 ORDER BY size(facts) DESC, entity_key
 LIMIT 100;
-
-// name: mark_consolidated
-// Note that a space was consolidated.
-// parameters: now, space
-MERGE (s:Space {key: $space})
-  ON CREATE SET s.space = $space
-SET s.consolidated_at = $now, s.check_due = true;
-
-// name: mark_checked
-// Note that contradictions were looked for in a space.
-// parameters: now, space
-MERGE (s:Space {key: $space})
-  ON CREATE SET s.space = $space
-SET s.check_due = false, s.checked_at = $now;
 
 // name: near
 // The newest memories of a space that may be merged, each with the memories whose whole text is nearest to its own.

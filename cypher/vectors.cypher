@@ -47,7 +47,6 @@ AND NOT EXISTS { MATCH (c:Chunk)-[:OF]->(m) WHERE c.embedder = $embedder }
 // name: lacking
 // The next memories by key that have no vectors of an embedder and do not wait for any, in one space or in all.
 // parameters: after, embedder, limit, space
-// uses: lacking, memory
 MATCH (m:Memory)
 USING INDEX m:Memory(key)
 WHERE m.key > $after AND @lacking
@@ -58,7 +57,6 @@ LIMIT $limit;
 // name: lacking_count
 // How many there are.
 // parameters: embedder, space
-// uses: lacking
 MATCH (m:Memory)
 WHERE @lacking
 RETURN count(*) AS lacking;
@@ -78,7 +76,6 @@ RETURN count(*) AS added;
 // name: mark_waiting
 // Let memories wait for the vectors of an embedder that they have none of.
 // parameters: embedder, space
-// uses: lacking
 MATCH (m:Memory)
 WHERE @lacking
 SET m:EmbedPending, m.embedded = false

@@ -37,7 +37,6 @@ ORDER BY key;
 // Take the locks of memories, in order, and return them as they then are. The mark that takes the lock must not
 // be read from the memory: it would be read before the lock is ours.
 // parameters: space_keys
-// uses: entities, memory
 UNWIND $space_keys AS key
 MATCH (m:Memory {key: key})
 SET m.locked = true
@@ -71,7 +70,6 @@ ORDER BY key;
 // name: edges_at
 // The edges between some memories, each a start, a type and an end; oldest first.
 // parameters: space_rows
-// uses: edge_row
 UNWIND range(0, size($space_rows) - 1) AS number
 WITH number, $space_rows[number] AS row
 MATCH (from:Memory {key: row.from_key})-[e:@EDGE_TYPES]->(to:Memory {key: row.to_key})
@@ -82,7 +80,6 @@ ORDER BY number, coalesce(e.created_at, datetime({epochMillis: 0})), e.uid;
 // name: edges_by_uid
 // The edges of some uids in some spaces, each with its space.
 // parameters: spaces, uids
-// uses: edge_row, edges_of_uids
 @edges_of_uids
 WITH from, e, to
 WHERE from.space IN $spaces AND to.space = from.space
@@ -108,7 +105,6 @@ FOREACH (claim IN row.claims |
 // name: change_memories
 // Set the properties and labels of memories, and what their chunks and mentions repeat of them.
 // parameters: space_rows
-// uses: mention_copies
 CYPHER 25
 UNWIND $space_rows AS row
 MATCH (m:Memory {key: row.key})
@@ -156,7 +152,6 @@ FOREACH (chunk IN row.chunks | CREATE (c:Chunk)-[:OF]->(m) SET c = chunk);
 // Let memories mention exactly the given entities; rows are sorted by entity, so writers wait in turn. Each mention
 // repeats what cards choose by, because reading it from ten thousand memories of a hub would take too long.
 // parameters: space_rows, wanted
-// uses: mention_copies
 CALL () {
   UNWIND $wanted AS memory
   MATCH (m:Memory {key: memory.key})-[old:MENTIONS]->(e:Entity)

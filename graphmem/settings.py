@@ -6,11 +6,12 @@ forms. What a value may be stands beside it, as metadata of its field.
 
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import Field, dataclass, field, is_dataclass, replace
 from dataclasses import fields as fields_of
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, ClassVar, get_args, get_type_hints
 
 import platformdirs
@@ -20,6 +21,7 @@ from graphmem.errors import SettingsError
 from graphmem.messages import flat_messages
 from graphmem.model.entity import entity_key
 from graphmem.model.orchestrator_config import KEYS, config_problems
+from graphmem.model.policy import Policy
 from graphmem.model.policy.overrides import override_problems
 
 _PREFIX = "GRAPHMEM_"
@@ -62,10 +64,7 @@ class _Overrides(fields.Field[dict[str, Any]]):
     """Values of the policy, in tables or by their path; texts become what they spell."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> dict[str, Any]:  # noqa: ANN401, ARG002
-        flat = {path: _spoken(inner) for path, inner in _leaves(_table(value)) if inner != {}}
-        if problems := override_problems(flat):
-            raise ValidationError(problems)
-        return flat
+        return {path: _spoken(inner) for path, inner in _leaves(_table(value)) if inner != {}}
 
 
 class _MemoryKeys(fields.Field[dict[str, Any]]):
@@ -325,25 +324,42 @@ def _reader_of(value: "Field[Any]", kind: Any) -> fields.Field[Any] | None:  # n
 _SCHEMA = _schema_of(Settings)
 
 
-def load_settings(environment: Mapping[str, str]) -> Settings:
+def load_settings(
+    environment: Mapping[str, str], *, rooms: Mapping[str, Any] = MappingProxyType({})
+) -> Settings:
     """The settings of an environment and the file that it names.
+
+    ``rooms`` are the sections of the policy of rooms that are added to the house, by name.
 
     Raises:
         SettingsError: keys are unknown or unfit; all are named, with what set them.
     """
     values, problems = _from_file(environment.get("GRAPHMEM_CONFIG"))
     variables = _add_environment(values, environment, problems)
-    loaded = Settings()
-    try:
-        loaded = _SCHEMA().load(values)
-    except ValidationError as error:
-        for path, texts in flat_messages(error.messages_dict).items():
-            origin = _origin(path, variables, environment)
-            problems += [f"{path}{origin}: {text}" for text in texts]
+    loaded, unfit = _loaded(values, Policy(rooms=rooms))
+    for path, texts in unfit.items():
+        origin = _origin(path, variables, environment)
+        problems += [f"{path}{origin}: {text}" for text in texts]
     if problems:
         msg = "The settings are not valid:\n  " + "\n  ".join(sorted(problems))
         raise SettingsError(msg)
     return replace(loaded, variables=variables)
+
+
+def _loaded(
+    values: Mapping[str, Any], policy: Policy
+) -> tuple[Settings, Mapping[str, Sequence[str]]]:
+    """The settings, and what is wrong with them by path; ``policy`` has all sections."""
+    loaded, problems, overrides = Settings(), {}, {}
+    try:
+        loaded = _SCHEMA().load(values)
+        overrides = loaded.policy
+    except ValidationError as error:
+        problems = flat_messages(error.messages_dict)
+        if isinstance(error.valid_data, dict):
+            overrides = error.valid_data.get("policy", {})
+    unfit = override_problems(overrides, policy)
+    return loaded, {**problems, **{f"policy.{path}": texts for path, texts in unfit.items()}}
 
 
 def _origin(path: str, variables: Mapping[str, str], environment: Mapping[str, str]) -> str:

@@ -226,6 +226,10 @@ class UndoChange(_EntityOperation):
         """None that is known before the change is read; the decision looks whose it is."""
         return ()
 
+    def spaces_found(self, state: EntitiesState) -> Sequence[Space]:
+        """The space of the change, if there is one."""
+        return (space_from_key(state.change.space),) if state.change else ()
+
     def read(self, transaction: Workbench) -> EntitiesState:
         """The change, its entities, and what builds on it."""
         change = lock_change(transaction, self.caller.tenant, self.uid)

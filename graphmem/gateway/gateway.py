@@ -72,6 +72,9 @@ class Gateway:
         def work(opened: Transaction) -> Decided[Answer]:
             transaction = Workbench(opened, index=self._index, reactions=self._reactions)
             state = operation.read(transaction)
+            if isinstance(actor, Caller):
+                for space in operation.spaces_found(state):
+                    self._policies.check_enabled(space)
             decided = operation.react(state, operation.decide(state, now), now)
             if keeps_nothing or decided.is_refused:
                 raise _UndoneError(decided)

@@ -75,6 +75,10 @@ class Operation(ABC, Generic[State, Answer]):
         kind by key.
         """
 
+    def spaces_found(self, state: State) -> Sequence[Space]:  # noqa: ARG002
+        """The spaces that only reading tells; their memory must be switched on too."""
+        return ()
+
     @abstractmethod
     def decide(self, state: State, now: datetime) -> Decided[Answer]:
         """Decide; pure.

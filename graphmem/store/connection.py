@@ -26,6 +26,7 @@ from graphmem.errors import (
     StoreLoginRefused,
     StoreUnavailable,
 )
+from graphmem.retries import attempts
 from graphmem.store.queries import CORE, QUERIES, Query, load_queries
 
 Result = TypeVar("Result")
@@ -120,22 +121,12 @@ class Connection:
             StoreUnavailable: the database does not answer.
         """
         with self._attempted():
-            for _ in range(_RACES - 1):
-                try:
-                    return self._write(work)
-                except ClientError as error:
-                    # another writer created or removed a node between our reading and locking it:
-                    # look again
-                    if not (
-                        isinstance(error, ConstraintError)
-                        or (error.code or "").endswith("EntityNotFound")
-                    ):
-                        raise
-            return self._write(work)
-
-    def _write(self, work: Callable[[Transaction], Result]) -> Result:
-        with self._session(neo4j.WRITE_ACCESS) as session:
-            return session.execute_write(lambda transaction: work(Transaction(transaction, self)))
+            for attempt in attempts(_is_lost_race, tries=_RACES):
+                with attempt, self._session(neo4j.WRITE_ACCESS) as session:
+                    return session.execute_write(
+                        lambda transaction: work(Transaction(transaction, self))
+                    )
+        raise AssertionError  # the last attempt raised
 
     def run(self, query: str, /, **parameters: Any) -> list[neo4j.Record]:  # noqa: ANN401 - driver values
         """Run one named query in a write transaction of its own."""
@@ -242,6 +233,13 @@ class Connection:
             bookmark_manager=self._bookmarks,
             fetch_size=1000,
         )
+
+
+def _is_lost_race(error: Exception) -> bool:
+    """Whether another writer created or removed a node between our reading and locking it."""
+    return isinstance(error, ConstraintError) or (
+        isinstance(error, ClientError) and (error.code or "").endswith("EntityNotFound")
+    )
 
 
 @contextmanager

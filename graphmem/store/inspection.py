@@ -10,6 +10,25 @@ from graphmem.store.mapping import memory_from_node
 _LEFTOVERS_MAX = 10_000
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CrossingEdge:
+    """An edge between memories of two spaces, by where it starts. ``id`` is the driver's."""
+
+    id: str
+    key: str
+    space: str
+    uid: str
+    type: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Leftovers:
+    """Claims that point to no memory, and edges from one space into another."""
+
+    claims: Sequence[str]
+    edges: Sequence[CrossingEdge]
+
+
 class Inspection:
     """Reads what should agree."""
 
@@ -30,59 +49,31 @@ class Inspection:
             for row in rows
         ]
 
+    def leftovers(self, space: str) -> Leftovers:
+        """What has lost its memory, or was drawn over a wall, in one space or in all."""
+        return self._connection.read(lambda transaction: read_leftovers(transaction, space))
+
     def unclaimed(self, claims: Collection[str]) -> frozenset[str]:
         """Those of some claims that nobody holds."""
         rows = self._connection.fetch("inspection.unclaimed", claims=sorted(claims))
         return frozenset(row["claim"] for row in rows)
 
-    def empty_claims(self, space: str) -> list[str]:
-        """Claims that point to no memory, at most ten thousand."""
-        return [
-            row["key"]
-            for row in self._connection.fetch(
-                "inspection.empty_claims", space=space, limit=_LEFTOVERS_MAX
-            )
-        ]
 
-    def crossing_edges(self, space: str) -> list[str]:
-        """Edges between memories of two spaces, by the key of the memory that each begins at."""
-        rows = self._connection.fetch(
-            "inspection.crossing_edges", space=space, limit=_LEFTOVERS_MAX
-        )
-        return [row["key"] for row in rows]
+def read_leftovers(transaction: Transaction, space: str) -> Leftovers:
+    """What has lost its memory, or was drawn over a wall, at most ten thousand of each.
+
+    ``space`` is a key, or empty for all.
+    """
+    claims = transaction.run("inspection.empty_claims", space=space, limit=_LEFTOVERS_MAX)
+    edges = transaction.run("inspection.crossing_edges", space=space, limit=_LEFTOVERS_MAX)
+    return Leftovers(
+        claims=[row["key"] for row in claims],
+        edges=[CrossingEdge(**row) for row in edges],
+    )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CrossingEdge:
-    """An edge between memories of two spaces, by where it starts. ``id`` is the driver's."""
-
-    id: str
-    space: str
-    uid: str
-    type: str
-
-
-def lock_empty_claims(transaction: Transaction, space: str) -> list[str]:
-    """Lock claims that point to no memory, at most ten thousand, and give those that still do."""
-    rows = transaction.run("inspection.lock_empty_claims", space=space, limit=_LEFTOVERS_MAX)
-    return [row["key"] for row in rows]
-
-
-def remove_claims(transaction: Transaction, claims: Sequence[str]) -> None:
-    """Remove claims that were locked while they pointed to no memory."""
-    transaction.run("inspection.remove_claims", claims=list(claims))
-
-
-def crossing_edges(transaction: Transaction, space: str) -> list[CrossingEdge]:
-    """Edges between memories of two spaces, at most ten thousand."""
-    rows = transaction.run("inspection.crossing_edges", space=space, limit=_LEFTOVERS_MAX)
-    return [
-        CrossingEdge(id=row["id"], space=row["space"], uid=row["uid"], type=row["type"])
-        for row in rows
-    ]
-
-
-def remove_edges(transaction: Transaction, edges: Sequence[CrossingEdge]) -> None:
-    """Remove edges by the ids that the driver gave them."""
-    rows = [{"space": edge.space, "id": edge.id} for edge in edges]
+def remove_leftovers(transaction: Transaction, leftovers: Leftovers) -> None:
+    """Remove claims, which must be locked, and edges by the ids that the driver gave them."""
+    transaction.run("writes.drop_empty_claims", claims=list(leftovers.claims))
+    rows = [{"space": edge.space, "id": edge.id} for edge in leftovers.edges]
     transaction.run("inspection.remove_edges", space_rows=rows)

@@ -43,15 +43,12 @@ class ApiKeys:
     ) -> Mapping[str, object]:
         """Make a key; the answer holds it this once."""
         secret = new_secret()
-        rows = self._connection.run("keys.save", **self._values(secret, name, role, tenant, spaces))
-        return {**key_listing(rows[0]["k"]), "key": secret}
+        node = self._save(secret, name, role, tenant, spaces)
+        return {**key_listing(node), "key": secret}
 
     def ensure_admin(self, secret: str) -> None:
         """Make the first admin key, unless it is there."""
-        self._connection.run(
-            "keys.ensure",
-            **self._values(secret, "first admin key", Role.ADMIN, FIRST_TENANT, ["*"]),
-        )
+        self._save(secret, "first admin key", Role.ADMIN, FIRST_TENANT, ["*"])
 
     def find(self, secret: str, *, while_away: bool = False) -> Caller | None:
         """Who holds a key; None for one that is unknown or revoked.
@@ -103,18 +100,21 @@ class ApiKeys:
             self._remembered.clear()
         return key_listing(rows[0]["k"])
 
-    def _values(
+    def _save(
         self, secret: str, name: str, role: Role, tenant: str, spaces: Sequence[str]
-    ) -> dict[str, Any]:
-        return {
-            "uid": self._ids.new("key"),
-            "hash": _digest(secret),
-            "name": name,
-            "tenant": tenant,
-            "role": role.value,
-            "spaces": list(spaces),
-            "created_at": self._clock.now(),
-        }
+    ) -> Mapping[str, Any]:
+        rows = self._connection.run(
+            "keys.save",
+            uid=self._ids.new("key"),
+            hash=_digest(secret),
+            name=name,
+            tenant=tenant,
+            role=role.value,
+            spaces=list(spaces),
+            created_at=self._clock.now(),
+        )
+        node: Mapping[str, Any] = rows[0]["k"]
+        return node
 
 
 def _digest(secret: str) -> str:

@@ -14,6 +14,7 @@ from typing import Self
 
 from graphmem.errors import Conflict, StoreUnavailable
 from graphmem.ports import Clock
+from graphmem.retries import attempts
 from graphmem.store.connection import Connection
 
 log = logging.getLogger(__name__)
@@ -165,12 +166,12 @@ def waited_lease(
     Raises:
         Conflict: it was not to be had in time.
     """
-    deadline = time.monotonic() + wait_seconds
-    while not take_lease(connection, name, holder=holder, clock=clock, seconds=seconds).is_ours:
-        if time.monotonic() > deadline:
-            msg = f"Another process has held the lease {name!r} for more than {wait_seconds:.0f} s."
-            raise Conflict(msg)
-        time.sleep(_WAIT_SECONDS)
+    for attempt in attempts(Conflict, seconds=wait_seconds, pause=_WAIT_SECONDS):
+        with attempt:
+            lease = take_lease(connection, name, holder=holder, clock=clock, seconds=seconds)
+            if not lease.is_ours:
+                msg = f"Another process has held the lease {name!r} for {wait_seconds:.0f} s."
+                raise Conflict(msg)
     try:
         yield
     finally:

@@ -14,6 +14,7 @@ from importlib.resources.abc import Traversable
 
 from graphmem.errors import SchemaMismatch, SchemaOutdated, StoreUnavailable
 from graphmem.ports import Clock, Embedder
+from graphmem.retries import attempts
 from graphmem.store.connection import Connection
 from graphmem.store.leases import Heartbeat, waited_lease
 
@@ -205,15 +206,10 @@ def _apply(
     if migration.step:
         migration.step(connection, report)
     _run_statements(connection, migration, {"dimensions": embedder.dimensions})
+    properties: dict[str, object] = {"version": migration.number}
     if owner == CORE:
-        connection.run(
-            "service.save_schema",
-            version=migration.number,
-            embedder=embedder.name,
-            dimensions=embedder.dimensions,
-        )
-    else:
-        connection.run("service.save_room_schema", room=owner, version=migration.number)
+        properties |= {"embedder": embedder.name, "dimensions": embedder.dimensions}
+    connection.run("service.save_schema", name=owner, properties=properties)
 
 
 def _run_statements(
@@ -221,16 +217,10 @@ def _run_statements(
 ) -> None:
     for statement in migration.statements:
         used = {name: value for name, value in parameters.items() if f"${name}" in statement}
-        for tries_left in reversed(range(_TRIES)):
-            try:
+        # a process that starts beside this one may hold a lock; each statement may be repeated
+        for attempt in attempts(StoreUnavailable, tries=_TRIES, pause=1.0):
+            with attempt:
                 connection.run_statement(statement, **used)
-                break
-            except (
-                StoreUnavailable
-            ):  # a lock held by another process that starts; each statement may be repeated
-                if not tries_left:
-                    raise
-                time.sleep(1.0)
 
 
 def _statements(text: str) -> tuple[str, ...]:

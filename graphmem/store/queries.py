@@ -2,8 +2,8 @@
 
 A query is ``// name:``, comment lines that say what it does, ``// parameters:`` and Cypher up to a
 semicolon. What several places have in common is a fragment: ``// fragment:``, comment lines and
-Cypher. ``@name`` in a text stands for the fragment of that name, whichever file has it, and
-``// uses:`` lists those that a text names; a fragment may name others. ``@NAME`` is a constant.
+Cypher. ``@name`` in a text stands for the fragment of that name, whichever file has it; a fragment
+may name others. ``@NAME`` is a constant.
 
 Vectors have two slots, so that an embedder can be changed while the other one is searched; Cypher
 knows no parameter for an index, so a query with the line ``// also in slot: _b`` is there twice,
@@ -30,7 +30,7 @@ CONSTANTS: Mapping[str, str] = MappingProxyType(
     }
 )
 _START = re.compile(r"^// (?P<kind>name|fragment): *(?P<name>[a-z_]+) *$", re.MULTILINE)
-_SAYS = ("parameters:", "uses:", "also in slot:")
+_SAYS = ("parameters:", "also in slot:")
 _COMMENT = re.compile(r"//.*")
 _VECTORS = re.compile(r"\b(?:chunk_embedding|[a-z]\.embedding)\b")
 _PARAMETER = re.compile(r"\$([a-z_]+)")
@@ -61,7 +61,6 @@ class _Piece:
     text: str
     doc: str
     parameters: frozenset[str]
-    uses: frozenset[str]
     slots: frozenset[str]
 
     @property
@@ -88,12 +87,12 @@ def parse_queries(files: Mapping[str, str], texts: Mapping[str, str] = CONSTANTS
     ``texts`` are fragments and constants of elsewhere that these may use.
 
     Raises:
-        QueryFileError: a query or fragment is empty, undocumented or named twice; its parameters or
-            fragments differ from what it says; a fragment is unknown, unused, or uses itself.
+        QueryFileError: a query or fragment is empty, undocumented or named twice; its parameters
+            differ from what it says; a fragment is unknown, unused, or uses itself.
     """
     pieces = [piece for noun, text in files.items() for piece in _pieces(noun, text)]
     fragments = _fragments(pieces)
-    used = frozenset[str]().union(*(piece.marks | piece.uses for piece in pieces))
+    used = frozenset[str]().union(*(piece.marks for piece in pieces))
     for piece in pieces:
         _check(piece, known=fragments.keys() | texts.keys(), used=used)
     expanded = _texts(fragments, texts)
@@ -120,7 +119,6 @@ def _pieces(noun: str, text: str) -> Iterator[_Piece]:
             text="\n".join(_code(lines)).strip().removesuffix(";"),
             doc=" ".join(line for line in comments if not line.startswith(_SAYS)),
             parameters=_listed(comments, "parameters:"),
-            uses=_listed(comments, "uses:"),
             slots=_listed(comments, "also in slot:"),
         )
 
@@ -151,13 +149,11 @@ def _fragments(pieces: Iterable[_Piece]) -> dict[str, _Piece]:
 
 def _check(piece: _Piece, *, known: Iterable[str], used: frozenset[str]) -> None:
     """Refuse a piece that is not what it says, or that nobody uses."""
-    unknown = sorted((piece.marks | piece.uses).difference(known))
-    marks = piece.marks - CONSTANTS.keys()
+    unknown = sorted(piece.marks.difference(known))
     for wrong, problem in (
         (not piece.text, "is empty"),
         (not piece.doc, "does not say what it does"),
         (unknown, f"there is no fragment or constant {unknown}"),
-        (marks != piece.uses, f"says that it uses {sorted(piece.uses)} and uses {sorted(marks)}"),
         (piece.is_fragment and piece.parameters, "only a query says its parameters"),
         (piece.is_fragment and piece.slots, "only a query is there in two slots"),
         (piece.is_fragment and piece.name not in used, "nobody uses it"),
@@ -169,7 +165,7 @@ def _check(piece: _Piece, *, known: Iterable[str], used: frozenset[str]) -> None
 def _texts(fragments: Mapping[str, _Piece], given: Mapping[str, str]) -> dict[str, str]:
     """What stands for each name: what is given, and the fragments with others put in."""
     texts = dict(given)
-    order = TopologicalSorter({name: piece.uses for name, piece in fragments.items()})
+    order = TopologicalSorter({name: piece.marks for name, piece in fragments.items()})
     try:
         for name in order.static_order():
             if name in fragments:

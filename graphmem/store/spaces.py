@@ -13,7 +13,7 @@ from graphmem.model.page import Cursor, Page
 from graphmem.model.policy import Policy
 from graphmem.model.policy.kinds import KIND_ALWAYS
 from graphmem.model.policy.layers import Configuration, Layer, combined, kind_layer
-from graphmem.model.policy.overrides import override_problems, with_overrides
+from graphmem.model.policy.overrides import has_section, override_problems, with_overrides
 from graphmem.model.space import Space, SpaceKind, space_from_key
 from graphmem.store.connection import Connection
 from graphmem.store.pages import read_page
@@ -79,7 +79,6 @@ class SpacePolicies:
         self._connection = connection
         self.configuration = configuration or Configuration()
         self._defaults = base
-        self._base = with_overrides(base, self.configuration.policy)
         self._lock = threading.Lock()
         self._last: Mapping[str, Mapping[str, Any]] | None = None
         # what the policies were made of, and they
@@ -105,7 +104,6 @@ class SpacePolicies:
     def add_section(self, name: str, section: Any) -> None:  # noqa: ANN401 - a section of its own
         """Add the section of a room, a dataclass as those of the house, to the policy."""
         self._defaults = replace(self._defaults, rooms={**self._defaults.rooms, name: section})
-        self._base = with_overrides(self._defaults, self.configuration.policy)
         self._made = (None, {})
 
     def layer(self, space: Space) -> Layer:
@@ -137,8 +135,12 @@ class SpacePolicies:
 
     @property
     def base(self) -> Policy:
-        """The policy of spaces that have none of their own."""
-        return self._base
+        """The policy of spaces that have none of their own, with the sections that there are."""
+        values = self.configuration.policy
+        return with_overrides(
+            self._defaults,
+            {path: values[path] for path in values if has_section(self._defaults, path)},
+        )
 
     def spaces_with_overrides(self) -> list[str]:
         """The keys of the spaces and personas that have something of their own."""

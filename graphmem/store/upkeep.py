@@ -56,11 +56,11 @@ class Upkeep:
 
     def mark_curated(self, spaces: Sequence[str], *, now: datetime) -> None:
         """Note that repeats were put away in some spaces; they are due for folding now."""
-        self._connection.run("upkeep.mark_curated", spaces=list(spaces), now=now)
+        self._mark(spaces, curated_at=now, fold_due=True)
 
     def mark_folded(self, spaces: Sequence[str]) -> None:
         """Note that facts were folded in some spaces."""
-        self._connection.run("upkeep.mark_folded", spaces=list(spaces))
+        self._mark(spaces, fold_due=False)
 
     def dedupe_candidates(self, spaces: Sequence[str]) -> Iterator[DedupeCandidate]:
         """What the active memories of some spaces say that may be repeated, by space."""
@@ -104,11 +104,14 @@ class Upkeep:
 
     def mark_consolidated(self, space: str, *, now: datetime) -> None:
         """Note that a space was consolidated; contradictions are to be looked for in it now."""
-        self._connection.run("upkeep.mark_consolidated", space=space, now=now)
+        self._mark([space], consolidated_at=now, check_due=True)
 
     def mark_checked(self, space: str, *, now: datetime) -> None:
         """Note that contradictions were looked for in a space."""
-        self._connection.run("upkeep.mark_checked", space=space, now=now)
+        self._mark([space], check_due=False, checked_at=now)
+
+    def _mark(self, spaces: Sequence[str], **marks: datetime | bool) -> None:
+        self._connection.run("upkeep.mark_spaces", spaces=list(spaces), marks=marks)
 
     def near(self, space: str, *, newest: int, neighbours: int, now: datetime) -> list[SimilarPair]:
         """The newest memories of a space, each with its nearest by vector."""

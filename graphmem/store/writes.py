@@ -57,7 +57,7 @@ def read_state(
     ``read_records`` takes the keys of the selected memories, and gives the records of the room and
     what rests on the memories.
     """
-    claims = _lock_claims(transaction, selection.claims | selection.edge_uids)
+    claims = lock_claims(transaction, selection.claims | selection.edge_uids)
     last_turns = _lock_conversations(transaction, selection.conversations)
     updaters = _updaters(transaction, selection.updated)
     keys = {*selection.memories, *claims.values(), *last_turns.values()}
@@ -154,7 +154,8 @@ def _fetch(
     return transaction.run(query, **{parameter: rows}) if rows else ()
 
 
-def _lock_claims(transaction: Transaction, claims: Iterable[str]) -> dict[str, str]:
+def lock_claims(transaction: Transaction, claims: Iterable[str]) -> dict[str, str]:
+    """Take the locks of claims, in order, and give the memory behind each that has one."""
     wanted = [_in_space(claim) for claim in sorted(claims)]
     rows = _fetch(transaction, "writes.lock_claims", "claims", wanted)
     return {row["claim"]: row["memory"] for row in rows if row["memory"]}

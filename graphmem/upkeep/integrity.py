@@ -23,7 +23,7 @@ from graphmem.model.tokens import memory_tokens
 from graphmem.model.upkeep_rows import InspectedMemory
 from graphmem.ports import Clock
 from graphmem.store.inspection import Inspection
-from graphmem.upkeep.repairs import RemoveCrossingEdges, RemoveEmptyClaims
+from graphmem.upkeep.repairs import RemoveLeftovers
 
 BATCH = 500
 
@@ -150,13 +150,12 @@ class Integrity:
 
     def _leftovers(self, run: Run) -> None:
         """Claims whose memory is gone, and edges that somebody drew from one space into another."""
-        claims = self._inspection.empty_claims(run.space)
-        edges = self._inspection.crossing_edges(run.space)
-        for name, keys in (("claims_without_memory", claims), ("edges_across_spaces", edges)):
+        found = self._inspection.leftovers(run.space)
+        edges = [edge.key for edge in found.edges]
+        for name, keys in (("claims_without_memory", found.claims), ("edges_across_spaces", edges)):
             run.counts[name] = len(keys)
             for key in keys:
                 run.note_example(name, key)
         if run.repair:
-            claims_removed = self._gateway.execute(RemoveEmptyClaims(space=run.space), run).answer
-            run.counts["repaired"] += claims_removed
-            self._gateway.execute(RemoveCrossingEdges(space=run.space), run)
+            removed = self._gateway.execute(RemoveLeftovers(space=run.space), run).answer
+            run.counts["repaired"] += len(removed.claims)

@@ -1,67 +1,38 @@
-"""Repairs: what has lost its memory, or was drawn over a wall, is removed. Operations."""
+"""Repairs: what has lost its memory, or was drawn over a wall, is removed. An operation."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from graphmem.gateway.operation import Decided, Operation
 from graphmem.gateway.workbench import Workbench
 from graphmem.model.event import Effect, Event, Reason
 from graphmem.model.space import Space
-from graphmem.store.inspection import (
-    CrossingEdge,
-    crossing_edges,
-    lock_empty_claims,
-    remove_claims,
-    remove_edges,
-)
+from graphmem.store.inspection import Leftovers, read_leftovers, remove_leftovers
+from graphmem.store.writes import lock_claims
 
 
 @dataclass(frozen=True, kw_only=True)
-class RemoveEmptyClaims(Operation[list[str], int]):
-    """Remove claims that point to no memory, in one space or in all; says how many."""
+class RemoveLeftovers(Operation[Leftovers, Leftovers]):
+    """Remove claims that point to no memory, and edges from one space into another."""
 
     kind = "integrity"
 
-    space: str  # a key, or empty
+    space: str  # a key, or empty for all
 
     @property
     def spaces(self) -> Sequence[Space]:
         """None: jobs need no authorisation."""
         return ()
 
-    def read(self, transaction: Workbench) -> list[str]:
-        """The claims, locked, because a write may be about to use one."""
-        return lock_empty_claims(transaction, self.space)
+    def read(self, transaction: Workbench) -> Leftovers:
+        """What is left over; a claim that a write has just used is none."""
+        found = read_leftovers(transaction, self.space)
+        used = lock_claims(transaction, found.claims)
+        return replace(found, claims=[claim for claim in found.claims if claim not in used])
 
-    def decide(self, state: list[str], now: datetime) -> Decided[int]:  # noqa: ARG002
-        """All that still point to nothing under their lock."""
-        return Decided(answer=len(state), records=state)
-
-    def apply(self, transaction: Workbench, decided: Decided[int]) -> None:
-        """Remove them."""
-        remove_claims(transaction, decided.records)
-
-
-@dataclass(frozen=True, kw_only=True)
-class RemoveCrossingEdges(Operation[list[CrossingEdge], int]):
-    """Remove edges that somebody drew from one space into another; says how many."""
-
-    kind = "integrity"
-
-    space: str  # a key, or empty
-
-    @property
-    def spaces(self) -> Sequence[Space]:
-        """None: jobs need no authorisation."""
-        return ()
-
-    def read(self, transaction: Workbench) -> list[CrossingEdge]:
-        """The edges."""
-        return crossing_edges(transaction, self.space)
-
-    def decide(self, state: list[CrossingEdge], now: datetime) -> Decided[int]:  # noqa: ARG002
-        """All of them, with an event for each."""
+    def decide(self, state: Leftovers, now: datetime) -> Decided[Leftovers]:  # noqa: ARG002
+        """All of it, with an event for each edge."""
         events = tuple(
             Event(
                 space=edge.space,
@@ -70,10 +41,10 @@ class RemoveCrossingEdges(Operation[list[CrossingEdge], int]):
                 reason=Reason.EDGES_ACROSS_SPACES,
                 detail={"type": edge.type},
             )
-            for edge in state
+            for edge in state.edges
         )
-        return Decided(answer=len(state), events=events, records=state)
+        return Decided(answer=state, events=events)
 
-    def apply(self, transaction: Workbench, decided: Decided[int]) -> None:
+    def apply(self, transaction: Workbench, decided: Decided[Leftovers]) -> None:
         """Remove them."""
-        remove_edges(transaction, decided.records)
+        remove_leftovers(transaction, decided.answer)

@@ -208,6 +208,9 @@ def test_memory_that_is_switched_off_takes_and_gives_nothing_and_bulletins_are_e
     uid, other = (
         add(api, content)["uid"] for content in ("We decided on green tea.", "Tea is hot.")
     )
+    for name in ("jon", "john"):
+        add(api, f"I met {name}.", entities=[f"person:{name}"])
+    merged = api.post("/v1/entities/person:jon/merge", {"space": SPACE, "into": "person:john"})
     configuration = api.house.graphmem.policies.configuration
     configuration.orchestrators[named(api)] = {"enabled": False}
     api.house.graphmem.policies.reload()
@@ -223,6 +226,8 @@ def test_memory_that_is_switched_off_takes_and_gives_nothing_and_bulletins_are_e
     edge = {"space": SPACE, "from": uid, "to": other, "type": "RELATED_TO"}
     assert 403 == api.post("/v1/edges", edge).status_code
     assert 403 == api.post(f"/v1/memories/{uid}/retract?space={SPACE}", {}).status_code
+    undo = f"/v1/entities/merges/{merged.get_json()['merge_id']}/undo"
+    assert 403 == api.post(undo, {}).status_code
     bulletin = api.post(
         "/v1/bulletins", {"space": SPACE, "message_id": "m", "query": "tea"}
     ).get_json()

@@ -3,18 +3,20 @@
 from dataclasses import dataclass
 
 import pytest
-from notes_room.room import NoteService
+from notes_room.room import NotePolicy, NoteService
 from notes_room.room import build as notes
 from notes_room.views import blueprint
 
 from api.app import BLUEPRINTS, create_app
 from graphmem.bootstrap import ROOMS, build
+from graphmem.errors import SettingsError
 from graphmem.gateway.status import ChangeStatus
 from graphmem.intake.export_import import export_lines, import_lines
 from graphmem.model.caller import Caller, Role
 from graphmem.model.memory import Status
 from graphmem.model.policy.overrides import override_problems
 from graphmem.model.space import parse_space
+from graphmem.settings import load_settings
 from jobs.schedule import scheduled
 
 
@@ -187,6 +189,41 @@ def test_its_policy_has_bounds_and_is_set_for_a_space(client, built, house):
     assert ["overrides.notes.keep_days"] == list(body["error"]["fields"])
     assert 7 == built.policies.of(ada(house)).rooms["notes"].keep_days
     assert {"notes.keep_days"} == set(override_problems({"notes.keep_days": 7}))
+
+
+def test_the_environment_sets_its_numbers_for_all_spaces(house, connection, tmp_path):
+    environment = {
+        "GRAPHMEM_EMBEDDER": "hash",
+        "GRAPHMEM_DATA_DIR": str(tmp_path),
+        "GRAPHMEM__POLICY__NOTES__KEEP_DAYS": "9",
+    }
+    settings = load_settings(environment, rooms={"notes": NotePolicy()})
+
+    graphmem = build(
+        settings, connection, clock=house.clock, embedder=house.embedder, rooms=(*ROOMS, notes)
+    )
+
+    assert (
+        9,
+        "environment: GRAPHMEM__POLICY__NOTES__KEEP_DAYS",
+    ) == (
+        graphmem.policies.of(ada(house)).rooms["notes"].keep_days,
+        graphmem.policies.layer(ada(house)).origins["notes.keep_days"],
+    )
+    graphmem.journal.close()
+    graphmem.events.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "problem"),
+    [
+        ("NOTES__KEEP_DAYS", "366", "policy.notes.keep_days"),
+        ("NOTE__KEEP_DAYS", "9", "policy.note.keep_days"),
+    ],
+)
+def test_a_number_out_of_its_bounds_or_of_no_room_is_named(name, value, problem):
+    with pytest.raises(SettingsError, match=problem):
+        load_settings({f"GRAPHMEM__POLICY__{name}": value}, rooms={"notes": NotePolicy()})
 
 
 def test_export_and_import_carry_it(client, built, house):

@@ -6,6 +6,7 @@ memories that were retracted (logical keys are never given here).
 """
 
 from dataclasses import replace
+from datetime import timedelta
 from itertools import count
 from typing import ClassVar
 
@@ -26,15 +27,25 @@ from hypothesis.stateful import (
 
 from graphmem.errors import Conflict, InvalidInput, NotFound
 from graphmem.gateway.edges import DrawEdge, EdgeRequest, RemoveEdge
+from graphmem.gateway.folding import Unfold
 from graphmem.gateway.status import ChangeStatus
 from graphmem.model.edge import EdgeType
 from graphmem.model.entity import EntityRef
 from graphmem.model.job import RunStatus
 from graphmem.model.memory import Status
+from graphmem.model.policy import CuratePolicy
+from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.space import Space, SpaceKind
 from graphmem.model.writing import Outcome
 
 STEPS = 12
+FOLDED_FROM = CuratePolicy().fold_members
+EXTRACTED = Source(
+    type=SourceType.WORKFLOW_OUTPUT,
+    workflow_run_id="w",
+    step_id="s",
+    captured_by=CapturedBy.EXTRACTOR,
+)
 RUNS = max(5, hypothesis.settings().max_examples // 6)
 NAMES = ("ada", "bob", "eve")
 TYPES = (EdgeType.RELATED_TO, EdgeType.CAUSED_BY, EdgeType.PART_OF)
@@ -75,7 +86,7 @@ class Graph(RuleBasedStateMachine):
         """Write something new."""
         return self.write_one(names)
 
-    def write_one(self, names, updates=()):
+    def write_one(self, names, updates=(), **values):
         """Write a memory of words that were never used."""
         uid = f"m-{next(self.words)}"
         content = f"Sentence {uid} about nothing else than {uid}."
@@ -86,6 +97,7 @@ class Graph(RuleBasedStateMachine):
                 space=self.space.name,
                 entities=tuple(EntityRef(key=f"person:{name}") for name in sorted(names)),
                 updates=updates,
+                **values,
             )
         ).results[0]
         assert result.error is None
@@ -195,6 +207,39 @@ class Graph(RuleBasedStateMachine):
         self.house.graphmem.entity_keeper.undo(uid, caller=self.house.caller)
         self.stands_for.pop(name)
         self.mentions = before
+
+    @rule(target=memories)
+    def fold_and_unfold(self):
+        """Three facts of one person become one memory, and three again."""
+        number = next(self.words)
+        members = [
+            self.write_one({f"folded{number}"}, source=EXTRACTED) for _ in range(FOLDED_FROM)
+        ]
+        self.run("curate_fold")
+        memory = self.stored(members[0])
+        assert Status.ARCHIVED == memory.status
+        ((uid, content),) = self.house.rows(
+            "MATCH (f:Memory)-[:FOLDED_FROM]->(:Memory {key: $key}) RETURN f.uid, f.content",
+            key=memory.key,
+        )
+        folded = self.stored(uid)
+        unfolded = self.execute(
+            Unfold(folded=folded, members=self.house.graphmem.histories.folded_from(folded))
+        )
+        assert set(members) == set(unfolded.restored)
+        self.contents[uid], self.statuses[uid] = content, "archived"
+        self.mentions[uid] = {f"folded{number}"}
+        return multiple(*members)
+
+    @rule(target=memories, names=SUBJECTS)
+    def let_one_expire(self, names):
+        """A memory whose time has passed is put away."""
+        ends = self.house.clock.now() + timedelta(seconds=5)
+        uid = self.write_one(names, expires_at=ends)
+        self.house.clock.advance(seconds=5)
+        self.run("expire")
+        self.statuses[uid] = "archived"
+        return uid
 
     @rule(job=st.sampled_from(HARMLESS_JOBS))
     def run_a_job(self, job):

@@ -12,8 +12,8 @@ from graphmem.store.queries import CONSTANTS, QUERIES, QueryFileError, parse_que
 FILES = sorted((Path(__file__).parents[2] / "cypher").glob("*.cypher"))
 GOOD = "// name: one\n// Says one.\n// parameters: a\nRETURN $a AS one; // not $b\n"
 SHARED = "// fragment: live\n// Says which.\nm.status = 'active'\nAND m.space = $space\n"
-FIRST = "// name: first\n// Says one.\n// parameters: space\n// uses: live\n"
-SECOND = "// name: second\n// Says two.\n// parameters: space\n// uses: live\n"
+FIRST = "// name: first\n// Says one.\n// parameters: space\n"
+SECOND = "// name: second\n// Says two.\n// parameters: space\n"
 NONE = "// name: one\n// Says one.\n// parameters:\nRETURN 1;\n"
 
 
@@ -67,9 +67,9 @@ def test_a_fragment_is_set_in_as_far_as_the_line_that_names_it():
 
 def test_a_fragment_may_use_others():
     text = (
-        "// fragment: row\n// Says row.\n// uses: uid\n[@uid, m.key]\n"
+        "// fragment: row\n// Says row.\n[@uid, m.key]\n"
         "// fragment: uid\n// Says uid.\nm.uid\n"
-        "// name: one\n// Says one.\n// parameters:\n// uses: row\nMATCH (m) RETURN @row AS row;"
+        "// name: one\n// Says one.\n// parameters:\nMATCH (m) RETURN @row AS row;"
     )
 
     assert "MATCH (m) RETURN [m.uid, m.key] AS row" == queries_of({"noun": text})["noun.one"].text
@@ -94,11 +94,7 @@ def test_the_parameters_of_fragments_are_those_of_the_query():
     ("text", "problem"),
     [
         (FIRST + "RETURN @live;", r"noun\.first: there is no fragment or constant \['live'\]"),
-        (SHARED + FIRST + "RETURN $space;", r"noun\.first: .* uses \['live'\] and uses \[\]"),
-        (
-            SHARED + FIRST.replace("// uses: live\n", "") + "RETURN @live;",
-            r"noun\.first: .* uses \[\] and uses \['live'\]",
-        ),
+        (SHARED + FIRST + "RETURN $space;", r"noun\.live: nobody uses it"),
         (SHARED + NONE, r"noun\.live: nobody uses it"),
         (SHARED + SHARED + FIRST + "RETURN @live;", r"noun\.live: there are two"),
         ("// fragment: live\n// Says which.\n" + FIRST + "RETURN @live;", r"noun\.live: is empty"),
@@ -130,9 +126,9 @@ def test_one_name_is_one_fragment_in_all_files():
 @pytest.mark.parametrize("others", ["egg", "hen"])
 def test_a_fragment_that_uses_itself_is_refused(others):
     text = (
-        f"// fragment: hen\n// Says hen.\n// uses: {others}\n@{others}\n"
-        "// fragment: egg\n// Says egg.\n// uses: hen\n@hen\n"
-        "// name: one\n// Says one.\n// parameters:\n// uses: egg\nRETURN @egg;"
+        f"// fragment: hen\n// Says hen.\n@{others}\n"
+        "// fragment: egg\n// Says egg.\n@hen\n"
+        "// name: one\n// Says one.\n// parameters:\nRETURN @egg;"
     )
 
     with pytest.raises(QueryFileError, match=r"noun\.(hen|egg): uses itself, by way of .*hen"):
@@ -213,7 +209,7 @@ def test_no_query_names_only_one_of_the_places():
 def test_a_fragment_about_vectors_is_there_for_both_places():
     text = (
         "// fragment: vectors\n// Says which.\nc.embedding\n"
-        "// name: near\n// Says one.\n// parameters:\n// uses: vectors\n// also in slot: _b\n"
+        "// name: near\n// Says one.\n// parameters:\n// also in slot: _b\n"
         "MATCH (c) RETURN @vectors;"
     )
 

@@ -60,6 +60,4 @@ def test_what_upkeep_writes_past_the_gateway_is_marks_alone():
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "self._connection.run"
     ]
 
-    assert ["upkeep.mark_checked", "upkeep.mark_consolidated", "upkeep.mark_curated"] == sorted(
-        name for name in named if name != "upkeep.mark_folded"
-    )
+    assert ["upkeep.mark_spaces"] == named

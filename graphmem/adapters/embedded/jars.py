@@ -2,7 +2,6 @@
 
 import errno
 import hashlib
-import time
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from filelock import FileLock
 
 from graphmem.adapters.embedded.download_progress import download_progress
 from graphmem.errors import EmbeddedServerError
+from graphmem.retries import attempts
 
 if TYPE_CHECKING:
     from jgo.maven import MavenContext
@@ -184,25 +184,31 @@ def maven(folder: Path, maven_url: str | None) -> "MavenContext":
 
 
 def fetch(context: "MavenContext", jar: Jar) -> Jar:
-    """Fetch one jar and check it, with three tries."""
-    problem = ""
-    cause: Exception | None = None
-    for attempt in range(TRIES):
-        path = context.repo_cache / jar.path
-        path.unlink(missing_ok=True)  # what is there is wrong, and the client would trust it
-        try:
-            path = resolve(context, jar)
-        except (OSError, RuntimeError) as failure:  # the client's network errors are OSErrors
-            if isinstance(failure, OSError) and failure.errno == errno.ENOSPC:
-                raise
-            problem, cause = unreachable(jar, failure), failure
-            time.sleep(PAUSE_SECONDS * attempt)
-            continue
-        if is_right(path, jar):
-            return jar
-        problem, cause = wrong_checksum(jar, path), None
+    """Fetch one jar and check it, with three tries.
+
+    Raises:
+        EmbeddedServerError: it was not to be had, or was not the right one.
+        OSError: the disk is full.
+    """
+    for attempt in attempts(EmbeddedServerError, tries=TRIES, pause=PAUSE_SECONDS):
+        with attempt:
+            _fetch_once(context, jar)
+    return jar
+
+
+def _fetch_once(context: "MavenContext", jar: Jar) -> None:
+    path = context.repo_cache / jar.path
+    path.unlink(missing_ok=True)  # what is there is wrong, and the client would trust it
+    try:
+        path = resolve(context, jar)
+    except (OSError, RuntimeError) as failure:  # the client's network errors are OSErrors
+        if isinstance(failure, OSError) and failure.errno == errno.ENOSPC:
+            raise
+        raise EmbeddedServerError(unreachable(jar, failure)) from failure
+    if not is_right(path, jar):
+        problem = wrong_checksum(jar, path)
         path.unlink()
-    raise EmbeddedServerError(problem) from cause
+        raise EmbeddedServerError(problem)
 
 
 def resolve(context: "MavenContext", jar: Jar) -> Path:

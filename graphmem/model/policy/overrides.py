@@ -21,6 +21,12 @@ def value_at(policy: Policy, path: str) -> object:
     return part
 
 
+def has_section(policy: Policy, path: str) -> bool:
+    """Whether a policy has the section that a path begins with."""
+    section = path.partition(".")[0]
+    return hasattr(policy, section) or section in policy.rooms
+
+
 def override_problems(
     overrides: Mapping[str, object], policy: Policy | None = None
 ) -> dict[str, list[str]]:
