@@ -3,7 +3,7 @@
 import hashlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -11,6 +11,7 @@ from pathlib import PurePath
 from typing import Any
 
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
+from semantic_text_splitter import TextSplitter
 
 from graphmem.gateway.edges import EdgeRequest
 from graphmem.intake.manifests import RejectedError, RejectionCode
@@ -21,7 +22,6 @@ from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.space import Space
 from graphmem.model.writing import Dedupe, WriteRequest
 from graphmem.text.normalise import shorten
-from graphmem.text.sentences import sentences
 
 Texts = dict[str, str | list[Any] | dict[Any, Any]]  # messages of a field
 
@@ -102,7 +102,7 @@ def _from_text(file: SourceFile, space: Space) -> Extracted:
 
 def _document(file: SourceFile, space: Space, text: str, content: str) -> Extracted:
     """A long text as a memory of its beginning and one for each part."""
-    parts = parts_of(text, max_chars=max(_PART_MAX_CHARS, len(content) // (_MEMORIES_MAX // 2)))
+    parts = parts_of(text, max_chars=max(_PART_MAX_CHARS, len(text) // (_MEMORIES_MAX // 2)))
     if any(len(part) > _CONTENT_MAX_CHARS for part in parts):
         raise RejectedError(
             RejectionCode.FILE_TOO_LARGE, f"The text has more parts than {_MEMORIES_MAX:,}."
@@ -152,38 +152,12 @@ def leading_words(text: str) -> str:
 
 
 def parts_of(text: str, *, max_chars: int = _PART_MAX_CHARS) -> list[str]:
-    """The parts of a long text: paragraphs, their sentences if they are long, then words."""
-    return _packed(_pieces(text, max_chars), max_chars)
+    """The parts of a long text, between paragraphs, sentences or words, whatever fits.
 
-
-def _pieces(text: str, max_chars: int) -> Iterable[str]:
-    for block in text.replace("\r\n", "\n").split("\n\n"):
-        paragraph = " ".join(block.split())
-        if len(paragraph) <= max_chars:
-            yield paragraph
-            continue
-        for sentence in sentences(paragraph, limit=len(paragraph)) or (paragraph,):
-            yield from [sentence] if len(sentence) <= max_chars else _words(sentence, max_chars)
-
-
-def _words(text: str, max_chars: int) -> list[str]:
-    """A long text without sentences by its words, and a word that is too long by its characters."""
-    words = (
-        word[at : at + max_chars] for word in text.split() for at in range(0, len(word), max_chars)
-    )
-    return _packed(words, max_chars)
-
-
-def _packed(pieces: Iterable[str], max_chars: int) -> list[str]:
-    packed: list[list[str]] = []
-    length = max_chars
-    for piece in filter(None, pieces):
-        if length + 1 + len(piece) > max_chars:
-            packed.append([])
-            length = -1
-        packed[-1].append(piece)
-        length += 1 + len(piece)
-    return [" ".join(part) for part in packed]
+    Together they are the text; blank ones are left out.
+    """
+    parts = TextSplitter(max_chars, trim=False).chunks(text.replace("\r\n", "\n"))
+    return [part for part in parts if part.strip()]
 
 
 class _Moment(fields.Field[datetime]):
