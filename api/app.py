@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from flask import Flask, request
+from flask import Flask
 from flask.json.provider import DefaultJSONProvider
-from werkzeug.exceptions import UnsupportedMediaType
 
 from api import admin, docs, health, spaces
+from api.bodies import limit_bodies
 from api.edges import views as edges
 from api.entities import views as entities
 from api.errors import GraphmemApi, register_error_handlers
@@ -83,23 +83,14 @@ def create_app(
     """The HTTP API of a built service; without a readiness every call is let in."""
     app = Flask("graphmem", static_folder=None)
     app.json = _Json(app)
-    app.config.update(_CONFIG, MAX_CONTENT_LENGTH=graphmem.settings.server.body_max_mib * _MIB)
+    app.config.update(_CONFIG)
     app.extensions["graphmem"] = graphmem
     app.extensions["graphmem_readiness"] = readiness or Readiness()
     observe_requests(app)
-    app.before_request(_require_json)
+    limit_bodies(app, graphmem.settings.server.body_max_mib * _MIB)
     register_error_handlers(app)
     api = GraphmemApi(app)
     for blueprint in blueprints:
         api.register_blueprint(blueprint)
     app.register_blueprint(docs.blueprint)
     return app
-
-
-def _require_json() -> None:
-    """Answer 415 before a body is read: without it a form would look like an empty body."""
-    has_body = bool(request.content_length) or "chunked" in request.headers.get(
-        "Transfer-Encoding", ""
-    )
-    if has_body and request.mimetype != "application/json":
-        raise UnsupportedMediaType

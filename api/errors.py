@@ -5,6 +5,7 @@ import logging
 from collections.abc import Mapping
 from http import HTTPStatus
 from traceback import format_tb
+from types import MappingProxyType
 from typing import Any
 
 from flask import Flask, Response, g
@@ -114,15 +115,22 @@ def error_detail(error: errors.GraphmemError) -> dict[str, Any]:
     return detail
 
 
-def error_response(status: int, code: str, message: str, **more: Any) -> Response:  # noqa: ANN401 - JSON values
-    """The one error body."""
+def error_response(
+    status: int,
+    code: str,
+    message: str,
+    *,
+    beside: Mapping[str, Any] = MappingProxyType({}),
+    **more: Any,  # noqa: ANN401 - JSON values
+) -> Response:
+    """The one error body; ``beside`` stands beside the error in it."""
     detail = {
         "code": code,
         "message": message,
         **{name: value for name, value in more.items() if value},
     }
     body = json.dumps(
-        {"error": detail | {"request_id": g.get("request_id", "")}}, ensure_ascii=False
+        {"error": detail | {"request_id": g.get("request_id", "")}, **beside}, ensure_ascii=False
     )
     # the name of an unknown field may hold a lone surrogate, which no body can
     response = Response(body.encode("utf-8", "backslashreplace"), mimetype="application/json")

@@ -42,11 +42,12 @@ MERGE (s:Space {key: $space})
   ON CREATE SET s.space = $space
 SET s.policy = $policy;
 
-// name: orchestrators_with_personas
-// The spaces of personas of orchestrators, which an older version allowed.
+// name: outdated
+// The spaces whose names older versions allowed: personas of orchestrators, names with a star, or not in NFC.
 // parameters: limit, space_part
 MATCH (m:Memory)
-WHERE m.space CONTAINS $space_part AND size(split(m.space, '/')) > 2
+WHERE m.space CONTAINS '*' OR m.space IS NOT NFC NORMALIZED
+  OR (m.space CONTAINS $space_part AND size(split(m.space, '/')) > 2)
 RETURN DISTINCT m.space AS space
 ORDER BY space
 LIMIT $limit;

@@ -267,16 +267,19 @@ def _check_database(settings: Settings, checks: dict[str, str]) -> None:
         connection.check()
         graphmem = build(settings, connection)
         checks["schema"] = _checked(graphmem.check_schema)
-        checks["spaces"] = _personas_of_orchestrators(graphmem)
+        checks["spaces"] = _outdated_spaces(graphmem)
 
 
-def _personas_of_orchestrators(graphmem: Graphmem) -> str:
-    """What an older version stored under personas of orchestrators, which are no spaces."""
-    found = graphmem.spaces.orchestrators_with_personas()
+def _outdated_spaces(graphmem: Graphmem) -> str:
+    """The spaces whose names only older versions allowed; they can be read, not written to."""
+    found = graphmem.spaces.outdated()
     names = ", ".join(space.key for space in found)
     if not found:
         return "ok"
-    return f"Orchestrators have no personas any more; `graphmem export` still reads {names}."
+    return (
+        "Orchestrators have no personas any more, names are in NFC and without *;"
+        f" `graphmem export` still reads {names}."
+    )
 
 
 @cli.group()

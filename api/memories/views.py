@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
@@ -12,7 +12,7 @@ from flask import Response, g, jsonify, request
 from marshmallow import ValidationError
 
 from api.auth import requires
-from api.errors import WHOLE, error_detail
+from api.errors import WHOLE, error_detail, error_response, status_of
 from api.json_blueprint import JsonBlueprint
 from api.lookup import found_memory, tagged
 from api.memories.schemas import (
@@ -31,6 +31,7 @@ from api.observability import metrics
 from api.paging import cursor_of, page_answer
 from api.service import service
 from graphmem.errors import Conflict, GraphmemError, InvalidInput
+from graphmem.gateway.writing import RolledBack
 from graphmem.messages import flat_messages
 from graphmem.model.caller import Role
 from graphmem.model.memory import Memory
@@ -109,8 +110,13 @@ def add(values: dict[str, Any]) -> Response:
 @blueprint.response(200, BatchAnswer)
 @blueprint.doc(parameters=[_IDEMPOTENCY])
 def add_many(values: dict[str, Any]) -> Response:
-    """Add up to 500 memories in one transaction; each item is answered, in order."""
+    """Add up to 500 memories in one transaction; each item is answered, in order.
+
+    An atomic batch that is rolled back has the status of its first cause.
+    """
     report = _write([_item(raw) for raw in values["items"]], atomic=values["atomic"])
+    if values["atomic"] and (causes := _causes(report)):
+        return _rolled_back(report, causes)
     counts = Counter(result.outcome.value for result in report.results)
     return jsonify(
         results=[_result_view(result) for result in report.results],
@@ -156,6 +162,35 @@ def _result_view(result: WriteResult) -> dict[str, Any]:
     if result.error:
         view["error"] = error_detail(result.error)
     return view
+
+
+def _causes(report: WriteReport) -> dict[int, GraphmemError]:
+    """Why an atomic batch was rolled back: the errors of single items, by index."""
+    return {
+        result.index: result.error
+        for result in report.results
+        if result.error and not isinstance(result.error, RolledBack)
+    }
+
+
+def _rolled_back(report: WriteReport, causes: Mapping[int, GraphmemError]) -> Response:
+    """The error of the first cause, with the fields of all, and what became of each item."""
+    first = causes[min(causes)]
+    fields = {
+        f"items.{index}.{path}": texts
+        for index, error in causes.items()
+        if isinstance(error, InvalidInput)
+        for path, texts in error.fields.items()
+    }
+    detail = error_detail(first) | {"fields": fields}
+    return error_response(
+        status_of(first),
+        beside={
+            "results": [_result_view(result) for result in report.results],
+            "trace_id": report.trace_id,
+        },
+        **detail,
+    )
 
 
 def _stored(result: WriteResult) -> Memory:

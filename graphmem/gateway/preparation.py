@@ -19,7 +19,7 @@ from graphmem.gateway.validation import problems
 from graphmem.model.caller import Caller, Role
 from graphmem.model.entity import EntityRef, entity_key
 from graphmem.model.policy import Policy
-from graphmem.model.space import Space, parse_space
+from graphmem.model.space import Space, parse_space, parse_writable_space
 from graphmem.model.writing import Outcome, WriteRequest, WriteResult
 from graphmem.ports import Embedder, IdSource, Vector
 from graphmem.store.spaces import SpacePolicies
@@ -105,7 +105,7 @@ class Preparation:
         fields = {name: getattr(request, name) for name in request.__slots__}
         if wrong := problems(fields, self.policy.write) | self._wrong_vector(request.embedding):
             raise InvalidInput(wrong)
-        space = parse_space(request.space, tenant=caller.tenant)
+        space = parse_writable_space(request.space, tenant=caller.tenant)
         if not caller.may(Role.WRITER, space):
             raise Forbidden
         self.policies.check_enabled(space)

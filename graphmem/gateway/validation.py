@@ -15,7 +15,7 @@ from typing import Any
 from graphmem.model.entity import EntityRef, entity_key
 from graphmem.model.policy import WritePolicy
 from graphmem.model.source import Source, SourceType
-from graphmem.model.space import parse_space
+from graphmem.model.space import parse_writable_space
 from graphmem.text.normalise import is_storable, normalise
 
 RESERVED_METADATA_KEYS = frozenset(
@@ -69,7 +69,7 @@ def is_uid(text: str) -> bool:
 def _check_space(fields: Mapping[str, Any], report: Report) -> None:
     if isinstance(name := fields.get("space"), str):
         try:
-            parse_space(name, tenant="")
+            parse_writable_space(name, tenant="")
         except ValueError as error:
             report("space", str(error))
 

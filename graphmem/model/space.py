@@ -4,6 +4,7 @@ A memory lives in exactly one, and no query reads one that was not named and all
 """
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -54,14 +55,27 @@ class Space:
 
 
 def parse_space(name: str, *, tenant: str) -> Space:
-    """Read ``kind:owner[/persona]``, as callers name it.
+    """Read ``kind:owner[/persona]``, as callers name it, in NFC.
 
     Raises:
         ValueError: the form or a part of it is not valid; the text says what is.
     """
-    space = _parsed(name, tenant)
+    space = _parsed(unicodedata.normalize("NFC", name), tenant)
     if space.kind is SpaceKind.ORCHESTRATOR and space.persona:
         msg = "An orchestrator space has no persona."
+        raise ValueError(msg)
+    return space
+
+
+def parse_writable_space(name: str, *, tenant: str) -> Space:
+    """Read the name of a space that is to be written to.
+
+    Raises:
+        ValueError: it is not valid, or has a ``*``: a key for it would read other spaces.
+    """
+    space = parse_space(name, tenant=tenant)
+    if "*" in space.name:
+        msg = "The owner and the persona must not have a *, which stands for any name in a key."
         raise ValueError(msg)
     return space
 
@@ -69,7 +83,8 @@ def parse_space(name: str, *, tenant: str) -> Space:
 def space_from_key(key: str) -> Space:
     """Read the stored form, ``tenant/kind:owner[/persona]``.
 
-    An older version let orchestrators have personas, so the store may still hold some.
+    Older versions let orchestrators have personas, and names have any Unicode form and ``*``: the
+    store may still hold some.
     """
     tenant, _, name = key.partition("/")
     return _parsed(name, tenant)

@@ -1,11 +1,12 @@
 """Spaces of a recall: which ones a request reads, and refusal of all others."""
 
 import logging
+import unicodedata
 from collections.abc import Iterable, Sequence
 
 from graphmem.errors import Forbidden, InvalidInput, ScopeDenied
 from graphmem.model.caller import Caller, Role
-from graphmem.model.space import Space, SpaceKind, parse_space
+from graphmem.model.space import Space, SpaceKind, parse_space, space_from_key
 from graphmem.ports import Events
 
 log = logging.getLogger(__name__)
@@ -30,8 +31,18 @@ def readable_spaces(
             _note_denied(space, named, caller, events)
             raise Forbidden
     _check_alone(named, caller, events)
-    wider = (each for space in named for each in space.readable_with_it())
+    stored = [*named, *_in_older_forms(names, caller)]
+    wider = (each for space in stored for each in space.readable_with_it())
     return tuple(dict.fromkeys(each for each in wider if caller.may(Role.READER, each)))
+
+
+def _in_older_forms(names: Iterable[str], caller: Caller) -> list[Space]:
+    """The spaces of names that are not in NFC, as an older version stored them."""
+    return [
+        space_from_key(f"{caller.tenant}/{name}")
+        for name in names
+        if not unicodedata.is_normalized("NFC", name)
+    ]
 
 
 def _space(name: str, caller: Caller, path: str) -> Space:

@@ -55,11 +55,9 @@ class Spaces:
             cursor_of=lambda row: (row["space"],),
         )
 
-    def orchestrators_with_personas(self) -> list[Space]:
-        """The first hundred personas of orchestrators; an older version made some."""
-        rows = self._connection.fetch(
-            "spaces.orchestrators_with_personas", limit=_SHOWN, space_part=ORCHESTRATORS
-        )
+    def outdated(self) -> list[Space]:
+        """The first hundred spaces whose names only older versions allowed."""
+        rows = self._connection.fetch("spaces.outdated", limit=_SHOWN, space_part=ORCHESTRATORS)
         return [space_from_key(row["space"]) for row in rows]
 
 

@@ -174,6 +174,64 @@ def test_a_key_acts_only_in_its_role_and_spaces(api):
     assert ["refused", "reinforced"] == [result["outcome"] for result in batch["results"]]
 
 
+@pytest.mark.parametrize(
+    ("bad", "status", "code"),
+    [
+        ({"importance": 101}, 422, "invalid_input"),
+        ({"updates": ["nowhere"]}, 422, "invalid_input"),
+        ({"content": "My key is sk-abcdefghijklmnopqrstuvwx."}, 403, "policy_refused"),
+    ],
+)
+def test_an_atomic_batch_that_is_rolled_back_has_the_status_of_its_first_cause(
+    api, bad, status, code
+):
+    items = [GOOD | {"content": "Never stored."}, GOOD | bad]
+
+    answer = api.post("/v1/memories/batch", {"items": items, "atomic": True})
+
+    body = answer.get_json()
+    assert (status, code) == (answer.status_code, body["error"]["code"])
+    if status == 422:
+        assert {f"items.1.{name}" for name in bad} == {
+            path.removesuffix(".0") for path in body["error"]["fields"]
+        }
+    assert ["rolled_back", code] == [result["error"]["code"] for result in body["results"]]
+    assert 0 == api.get("/v1/memories?space=user:ada").get_json()["total"]
+
+
+@pytest.mark.parametrize("part", ["owner*", "*", "owner/per*sona"])
+def test_a_space_that_a_key_could_take_for_a_pattern_is_refused(api, part):
+    answer = api.post("/v1/memories", GOOD | {"space": f"user:{part}"})
+
+    assert 422 == answer.status_code
+    assert "*" in answer.get_json()["error"]["fields"]["space"][0]
+
+
+def test_a_name_in_another_unicode_form_is_the_same_space(api):
+    uid = api.post("/v1/memories", GOOD | {"space": "user:cafe\u0301"}).get_json()["memory"]["uid"]
+
+    for name in ("user:cafe\u0301", "user:caf\u00e9"):
+        found = api.get(f"/v1/memories?space={name}").get_json()["items"]
+        assert [(uid, "user:caf\u00e9")] == [(each["uid"], each["space"]) for each in found]
+
+
+def test_spaces_with_names_of_older_versions_are_read_and_named_by_the_doctor(api):
+    tenant, house = api.house.caller.tenant, api.house
+    for owner in ("old*", "cafe\u0301"):
+        uid = api.post("/v1/memories", GOOD | {"space": "user:new"}).get_json()["memory"]["uid"]
+        house.rows(
+            "MATCH (m:Memory {uid: $uid}) SET m.space = $space, m.key = $space + '|' + m.uid",
+            uid=uid,
+            space=f"{tenant}/user:{owner}",
+        )
+        house.rows("MATCH (k:ClaimKey) WHERE k.space STARTS WITH $tenant DETACH DELETE k")
+
+        assert 1 == api.get(f"/v1/memories?space=user:{owner}").get_json()["total"]
+    assert {f"{tenant}/user:old*", f"{tenant}/user:cafe\u0301"} <= {
+        space.key for space in house.graphmem.spaces.outdated()
+    }
+
+
 def test_keys_are_made_listed_and_revoked(api):
     made = api.post(
         "/v1/admin/keys", {"name": "app", "role": "writer", "spaces": ["user:*"]}

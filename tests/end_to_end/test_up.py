@@ -1,11 +1,13 @@
 """The whole service as its users run it."""
 
+import http.client
 import json
 import re
 import shutil
 import signal
 import subprocess
 import sys
+from http import HTTPStatus
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from graphmem.store.migration_steps import CORE_STEPS
 from graphmem.store.migrations import core_migrations
 
 ROOT = Path(__file__).parents[2]
+MIB = 1024 * 1024
 
 
 def matches(expected, actual) -> bool:
@@ -191,6 +194,38 @@ def test_the_start_says_where_neo4j_and_its_password_are_but_not_the_password(se
     )
     assert f"  its login  neo4j, password in {path}\n" in said
     assert path.read_text("utf-8").strip() not in said
+
+
+@pytest.mark.parametrize("is_chunked", [False, True])
+@pytest.mark.parametrize(("key", "code"), [("", "too_large"), ("gm_wrong", "unauthenticated")])
+def test_the_refusal_of_a_huge_body_can_be_read(service, is_chunked, key, code):
+    parts = [b"x" * MIB] * 40
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
+    headers = {"X-API-Key": key or service.key, "Content-Type": "application/json"}
+    length = {} if is_chunked else {"Content-Length": str(len(parts) * MIB)}
+
+    connection.request(
+        "POST", "/v1/memories", iter(parts), headers | length, encode_chunked=is_chunked
+    )
+
+    assert code == json.load(connection.getresponse())["error"]["code"]
+    connection.close()
+
+
+def test_a_body_in_chunks_is_taken(service):
+    body = json.dumps({"space": "user:chunks", "content": "Said in two parts."}).encode()
+    connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
+
+    connection.request(
+        "POST",
+        "/v1/memories",
+        iter([body[:20], body[20:]]),
+        {"X-API-Key": service.key, "Content-Type": "application/json"},
+        encode_chunked=True,
+    )
+
+    assert HTTPStatus.CREATED == connection.getresponse().status
+    connection.close()
 
 
 def test_logs_hold_no_memory_contents(service):
