@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from marshmallow import RAISE, Schema, ValidationError, fields
+from marshmallow import RAISE, Schema, ValidationError, fields, validate
 
 from graphmem.model.entity import EntityRef
-from graphmem.text.normalise import is_storable
+from graphmem.text.normalise import is_storable, nfc, one_line
+from graphmem.text.times import has_zone
 
 
 def invalid_as(kind: str, failure: str) -> dict[str, str | list[Any] | dict[Any, Any]]:
@@ -38,6 +39,8 @@ class UtcDateTime(fields.AwareDateTime):
     }
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> datetime:  # noqa: ANN401
+        if isinstance(value, str) and not has_zone(value):
+            raise self.make_error("invalid_awareness")
         moment = super()._deserialize(value, attr, data, **options)
         try:
             return moment.astimezone(UTC)
@@ -55,6 +58,23 @@ class Text(fields.String):
             message = "Must not contain NUL or lone surrogates."
             raise ValidationError(message)
         return text
+
+
+NOT_EMPTY = validate.Length(min=1)
+
+
+class Id(Text):
+    """An id of the caller's, in the form that it is kept in."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> str:  # noqa: ANN401
+        return nfc(super()._deserialize(value, attr, data, **options))
+
+
+class Line(Text):
+    """A name in the form that it is kept in: one line, without blanks at its ends."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> str:  # noqa: ANN401
+        return one_line(super()._deserialize(value, attr, data, **options))
 
 
 class Flag(fields.Boolean):

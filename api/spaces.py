@@ -16,7 +16,7 @@ from graphmem.errors import InvalidInput
 from graphmem.model.caller import Role
 from graphmem.model.orchestrator_config import KEYS, config_values
 from graphmem.model.policy.layers import DEFAULT
-from graphmem.model.policy.overrides import override_problems, policy_values
+from graphmem.model.policy.overrides import override_problems, policy_values, renamed
 from graphmem.model.space import Space, SpaceKind
 from graphmem.model.upkeep_rows import TopicRow
 from graphmem.store.spaces import SpaceCounts
@@ -124,9 +124,10 @@ def policy(query: dict[str, Any]) -> Response:
 def set_policy(values: dict[str, Any]) -> Response:
     """Set what a space has of its own policy. It holds within ten seconds in every process."""
     space: Space = values["space"]
-    if problems := override_problems(values["overrides"], service().policies.defaults):
+    overrides = renamed(values["overrides"])
+    if problems := override_problems(overrides, service().policies.defaults):
         raise InvalidInput({f"overrides.{path}": texts for path, texts in problems.items()})
-    service().policies.save(space, values["overrides"])
+    service().policies.save(space, overrides)
     return jsonify(_policy(space))
 
 

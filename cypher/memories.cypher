@@ -26,7 +26,7 @@ ORDER BY claim;
 
 // fragment: wanted
 // True of a memory that a list shows; a filter that is empty lets every memory pass.
-m.created_at > $created_after AND m.created_at < $created_before
+m.created_at >= $created_after AND m.created_at < $created_before
 AND (size($types) = 0 OR m.type IN $types)
 AND ($conversation_id = '' OR m.conversation_id = $conversation_id)
 AND all(tag IN $tags WHERE tag IN m.tags)

@@ -23,3 +23,83 @@ CALL (m) {
   MATCH (c:Chunk)-[:OF]->(m)
   SET c.expires_at = m.expires_at
 };
+
+// name: content_claims
+// The next memories by key, each with the content claims that it holds.
+// parameters: after, limit
+MATCH (m:Memory)
+USING INDEX m:Memory(key)
+WHERE m.key > $after
+WITH m ORDER BY m.key LIMIT $limit
+RETURN @memory AS m, @entities AS entities,
+       COLLECT {
+         MATCH (m)<-[:CLAIMS]-(k:ClaimKey)
+         WHERE k.key STARTS WITH k.space + coalesce('|' + m.kept_by, '') + '|content|'
+         RETURN k.key ORDER BY k.key
+       } AS claims
+ORDER BY m.key;
+
+// name: claim_content
+// Give memories another content claim instead of those that they hold, unless another one holds it.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (m:Memory {key: row.key})
+CALL (row) {
+  UNWIND row.old AS old
+  MATCH (k:ClaimKey {key: old})
+  DETACH DELETE k
+}
+MERGE (k:ClaimKey {key: row.new})
+  ON CREATE SET k.space = m.space
+FOREACH (_ IN CASE WHEN EXISTS { (k)-[:CLAIMS]->() } THEN [] ELSE [1] END | CREATE (k)-[:CLAIMS]->(m));
+
+// name: not_in_nfc
+// The next memories by key with a tag or an id of their source in another Unicode form than NFC.
+// parameters: after, limit
+MATCH (m:Memory)
+USING INDEX m:Memory(key)
+WHERE m.key > $after
+  AND (any(tag IN m.tags WHERE tag IS NOT NFC NORMALIZED) OR m.conversation_id IS NOT NFC NORMALIZED
+    OR m.source_key IS NOT NFC NORMALIZED OR m.workflow_run_id IS NOT NFC NORMALIZED
+    OR m.step_id IS NOT NFC NORMALIZED)
+WITH m ORDER BY m.key LIMIT $limit
+RETURN @memory AS m, @entities AS entities
+ORDER BY m.key;
+
+// name: write_in_nfc
+// Write the tags and source ids of memories anew, with their tokens, chunks and the claim of the source.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (m:Memory {key: row.key})
+SET m += row.properties
+WITH m, row
+CALL (m, row) {
+  MATCH (c:Chunk)-[:OF]->(m)
+  SET c.conversation_id = row.conversation_id
+}
+CALL (m, row) {
+  MATCH (old:ClaimKey {key: row.old})-[:CLAIMS]->(m)
+  DETACH DELETE old
+  MERGE (k:ClaimKey {key: row.new})
+    ON CREATE SET k.space = m.space
+  FOREACH (_ IN CASE WHEN EXISTS { (k)-[:CLAIMS]->() } THEN [] ELSE [1] END | CREATE (k)-[:CLAIMS]->(m))
+};
+
+// name: conversations_not_in_nfc
+// The keys of conversations in another Unicode form than NFC.
+MATCH (c:Conversation)
+WHERE c.key IS NOT NFC NORMALIZED
+RETURN c.key AS key
+ORDER BY key;
+
+// name: join_conversation
+// Give a conversation another key; where there is one of that key, its turns come before those.
+// parameters: new_key, space_key
+MATCH (c:Conversation {key: $space_key})
+OPTIONAL MATCH (n:Conversation {key: $new_key})
+OPTIONAL MATCH (c)-[:LAST]->(last:Memory)
+OPTIONAL MATCH (n)-[:LAST]->(:Memory)<-[:NEXT*0..]-(first:Memory)
+WHERE NOT EXISTS { (:Memory)-[:NEXT]->(first) }
+FOREACH (_ IN CASE WHEN n IS NULL THEN [1] ELSE [] END | SET c.key = $new_key)
+FOREACH (_ IN CASE WHEN last IS NOT NULL AND first IS NOT NULL THEN [1] ELSE [] END | CREATE (last)-[:NEXT]->(first))
+FOREACH (_ IN CASE WHEN n IS NULL THEN [] ELSE [1] END | DETACH DELETE c);

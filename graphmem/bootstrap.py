@@ -17,6 +17,7 @@ from graphmem.database import process_name
 from graphmem.errors import GraphmemError, SchemaOutdated, StoreLoginRefused, StoreUnavailable
 from graphmem.gateway.entities import EntityKeeper
 from graphmem.gateway.gateway import Gateway
+from graphmem.gateway.migration_steps import CORE_STEPS
 from graphmem.gateway.preparation import Preparation
 from graphmem.gateway.workbench import MemoryIndex
 from graphmem.gateway.writing import Writing
@@ -36,7 +37,6 @@ from graphmem.store.history import Histories
 from graphmem.store.job_runs import JobRuns
 from graphmem.store.keys import ApiKeys
 from graphmem.store.memories import Memories
-from graphmem.store.migration_steps import CORE_STEPS
 from graphmem.store.migrations import (
     MigrationSet,
     Report,
@@ -300,24 +300,33 @@ def policy_of(settings: Settings) -> Policy:
 
 def configuration_of(settings: Settings) -> Configuration:
     """What the settings say of the policy, and where they say it."""
+    secrets, orders = settings.write.refuse_secrets, settings.write.refuse_injection
     write = {
-        "write.refuse_secrets": settings.write.refuse_secrets,
-        "write.refuse_injection": settings.write.refuse_injection,
+        "write.refuse_secrets": ("write.refuse_secrets", secrets, not secrets),
+        "screening.instructions": (
+            "write.refuse_injection",
+            "refuse" if orders else "mark",
+            orders,
+        ),
     }
     changed = {
-        path: value for path, value in write.items() if not value or path in settings.variables
+        path: (setting, value)
+        for path, (setting, value, is_set) in write.items()
+        if is_set or setting in settings.variables
     }
     # set in both sections: the environment counts more than the file, then the policy more than the
     # section
     stronger = {
         path
-        for path in changed
-        if path in settings.variables and f"policy.{path}" not in settings.variables
+        for path, (setting, _) in changed.items()
+        if setting in settings.variables and f"policy.{path}" not in settings.variables
     }
     policy = {path: value for path, value in settings.policy.items() if path not in stronger}
     return Configuration(
-        policy={**changed, **policy},
-        write_section=frozenset(changed) - frozenset(policy),
+        policy={**{path: value for path, (_, value) in changed.items()}, **policy},
+        write_section={
+            path: setting for path, (setting, _) in changed.items() if path not in policy
+        },
         memory=settings.memory,
         orchestrators=settings.orchestrators,
         variables=settings.variables,

@@ -22,7 +22,7 @@ from graphmem.messages import flat_messages
 from graphmem.model.entity import entity_key
 from graphmem.model.orchestrator_config import KEYS, config_problems
 from graphmem.model.policy import Policy
-from graphmem.model.policy.overrides import override_problems
+from graphmem.model.policy.overrides import override_problems, renamed
 
 _PREFIX = "GRAPHMEM_"
 SHORT_NAMES = {
@@ -64,7 +64,8 @@ class _Overrides(fields.Field[dict[str, Any]]):
     """Values of the policy, in tables or by their path; texts become what they spell."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> dict[str, Any]:  # noqa: ANN401, ARG002
-        return {path: _spoken(inner) for path, inner in _leaves(_table(value)) if inner != {}}
+        leaves = _leaves(_table(value))
+        return renamed({path: _spoken(inner) for path, inner in leaves if inner != {}})
 
 
 class _MemoryKeys(fields.Field[dict[str, Any]]):
@@ -247,7 +248,7 @@ class WriteSettings:
     """What the gateway refuses, and where else than in the data folder a source path may lie."""
 
     refuse_secrets: bool = True
-    refuse_injection: bool = True
+    refuse_injection: bool = False  # the older name of policy.screening.instructions = "refuse"
     source_roots: tuple[Path, ...] = _read_by(_Paths(_Path()), tuple)
 
 

@@ -37,7 +37,7 @@ def a_request(content: str = "Ada likes tea.", **changes: Any) -> WriteRequest:
 def an_item(content: str = "Ada likes tea.", *, index: int = 0, **changes: Any) -> Item:
     """A request that passed the checks; its new memory would be called ``new-<index>``."""
     request = a_request(content, **changes)
-    claim = content_claim(ADA, request.actor, request.content)
+    claim = content_claim(ADA, request.type, request.actor, request.content)
     return Item(
         index=index, request=request, space=ADA, new_uid=f"new-{index}", content_claim=claim
     )

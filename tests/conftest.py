@@ -24,12 +24,12 @@ from graphmem.adapters.embedded.server import EmbeddedNeo4j, EmbeddedOptions
 from graphmem.adapters.embedders import HashEmbedder
 from graphmem.adapters.tcp import free_port
 from graphmem.bootstrap import Graphmem, build
+from graphmem.gateway.migration_steps import CORE_STEPS
 from graphmem.model.caller import Caller, Role
 from graphmem.model.writing import WriteReport, WriteRequest
 from graphmem.recall.request import Bundle, RecallRequest
 from graphmem.settings import Settings, load_settings
 from graphmem.store.connection import Connection
-from graphmem.store.migration_steps import CORE_STEPS
 from graphmem.store.migrations import apply_migrations, core_migrations
 
 # for a server that lives for minutes: no second compiler, and the first one earlier

@@ -6,8 +6,11 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, pre_load, validate, validates_schema
 
 from api.fields import (
+    NOT_EMPTY,
     EntityField,
     Flag,
+    Id,
+    Line,
     Number,
     RequestSchema,
     Text,
@@ -24,9 +27,11 @@ from graphmem.model.memory import Authority, Memory, MemoryType, Status
 from graphmem.model.policy import WritePolicy
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.writing import Dedupe, OnSameKey, WriteRequest
+from graphmem.text.instructions import is_instruction_like
 from graphmem.text.times import iso
 
 _LIMITS = WritePolicy()
+INSTRUCTION_LIKE = "instruction_like"
 _UIDS = {"description": "uids of memories in the same space"}
 
 
@@ -205,9 +210,9 @@ class ListQuery(PageQuery):
     known_at = UtcDateTime(
         load_default=None, metadata={"description": "What was recorded by then, as it was then"}
     )
-    tag = fields.List(Text(), load_default=list)
-    entity = Text(load_default=None)
-    conversation_id = Text(load_default=None)
+    tag = fields.List(Line(validate=NOT_EMPTY), load_default=list)
+    entity = Text(load_default=None, validate=NOT_EMPTY)
+    conversation_id = Id(load_default=None, validate=NOT_EMPTY)
     created_after = UtcDateTime(load_default=None)
     created_before = UtcDateTime(load_default=None)
 
@@ -273,6 +278,10 @@ class MemoryAnswer(Schema):
     native = fields.Dict(
         allow_none=True, metadata={"description": "Values of the source system; its room sets them"}
     )
+    flags = fields.List(
+        fields.String(),
+        metadata={"description": "instruction_like: it reads like an order to a model"},
+    )
     kept_by = fields.String(
         allow_none=True, metadata={"description": "The room whose calls alone may change it"}
     )
@@ -328,5 +337,6 @@ def memory_view(memory: Memory) -> dict[str, Any]:
         "last_recalled_at": iso(memory.last_recalled_at),
         "embedded": memory.embedded,
         "version": memory.version,
+        "flags": [INSTRUCTION_LIKE] if is_instruction_like(memory.content, memory.summary) else [],
     }
     return {name: values[name] for name in _ANSWERED}

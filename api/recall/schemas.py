@@ -5,7 +5,7 @@ from typing import Any
 from marshmallow import Schema, fields, validate
 
 from api.edges.schemas import EdgeAnswer, edge_view
-from api.fields import Flag, Number, RequestSchema, Text, UtcDateTime
+from api.fields import Flag, Id, Line, Number, RequestSchema, Text, UtcDateTime
 from api.memories.schemas import MemoryAnswer, memory_view
 from graphmem.model.memory import Memory, MemoryType
 from graphmem.model.policy import RecallPolicy
@@ -46,13 +46,13 @@ class RecallBody(RequestSchema):
     candidates_text = fields.Integer(strict=True, load_default=None, validate=_CANDIDATES)
     types = fields.List(fields.Enum(MemoryType, by_value=True), load_default=list)
     tags = fields.List(
-        Text(validate=validate.Length(1, 64)), load_default=list, validate=validate.Length(max=32)
+        Line(validate=validate.Length(1, 64)), load_default=list, validate=validate.Length(max=32)
     )
     entities = fields.List(
         Text(validate=validate.Length(1, 512)), load_default=list, validate=validate.Length(max=16)
     )
     captured_by = fields.List(fields.Enum(CapturedBy, by_value=True), load_default=list)
-    conversation_id = Text(load_default=None, validate=validate.Length(1, 512))
+    conversation_id = Id(load_default=None, validate=validate.Length(1, 512))
     include_superseded = Flag(load_default=False)
     include_archived = Flag(load_default=False)
     as_of = UtcDateTime(

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 
 from graphmem.adapters.drop_folder import write_json
 from graphmem.errors import InvalidInput
-from graphmem.model.space import FIRST_TENANT, Space, SpaceKind, parse_space
+from graphmem.model.space import FIRST_TENANT, Space, SpaceKind, space_from_key
 
 log = logging.getLogger(__name__)
 
@@ -125,9 +125,8 @@ class Workspaces:
                         if folder.parent == self._data_folder
                         else _name_of(folder.parent)
                     )
-                    yield parse_space(
-                        f"{SpaceKind.ORCHESTRATOR}:{_name_of(ingest.parents[1])}", tenant=tenant
-                    )
+                    name = f"{SpaceKind.ORCHESTRATOR}:{_name_of(ingest.parents[1])}"
+                    yield space_from_key(f"{tenant}/{name}")
                 except (ValueError, OSError):
                     continue  # a folder that somebody made by hand
 

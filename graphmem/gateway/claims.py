@@ -6,7 +6,7 @@ Those of a memory that a room keeps name the room, so that no plain write ever m
 from collections.abc import Iterable
 
 from graphmem.model.entity import slug
-from graphmem.model.memory import Memory
+from graphmem.model.memory import Memory, MemoryType
 from graphmem.model.space import Space
 from graphmem.text.normalise import content_hash
 
@@ -16,10 +16,12 @@ def source_claim(space: Space, source_key: str, kept_by: str | None = None) -> s
     return f"{_wall(space, kept_by)}|source|{source_key}"
 
 
-def content_claim(space: Space, actor: str | None, content: str, kept_by: str | None = None) -> str:
-    """The claim of a content (003), said by one actor; the same words of another are another."""
+def content_claim(
+    space: Space, kind: MemoryType, actor: str | None, content: str, kept_by: str | None = None
+) -> str:
+    """The claim of a content, of one type and said by one actor; of another it is another."""
     said_by = f"|{slug(actor) or actor}" if actor else ""
-    return f"{_wall(space, kept_by)}|content|{content_hash(content)}{said_by}"
+    return f"{_wall(space, kept_by)}|content|{kind}|{content_hash(content)}{said_by}"
 
 
 def logical_claim(space: Space, logical_key: str, kept_by: str | None = None) -> str:
@@ -37,7 +39,7 @@ def own_claims(memory: Memory) -> Iterable[str]:
     if memory.logical_key:
         yield logical_claim(memory.space, memory.logical_key, memory.kept_by)
     if memory.claims_content:
-        yield content_claim(memory.space, memory.actor, memory.content, memory.kept_by)
+        yield content_claim(memory.space, memory.type, memory.actor, memory.content, memory.kept_by)
 
 
 def _wall(space: Space, kept_by: str | None) -> str:

@@ -35,7 +35,7 @@ from graphmem.store.entities import (
     save_change,
     shared_mentions,
 )
-from graphmem.text.normalise import is_storable, normalise
+from graphmem.text.normalise import is_storable, one_line
 
 _ALIASES_MAX = 32
 _LABEL_MAX_CHARS = WritePolicy().label_max_chars
@@ -400,7 +400,7 @@ def _key(text: str, field: str = "key") -> str:
 def _label(text: str | None) -> str | None:
     if text is not None and not is_storable(text):
         raise InvalidInput({"into.label": [NOT_STORABLE]})
-    label = normalise(text) if text is not None else None
+    label = one_line(text) if text is not None else None
     if label is not None and not 1 <= len(label) <= _LABEL_MAX_CHARS:
         raise InvalidInput({"into.label": [f"Must be 1 to {_LABEL_MAX_CHARS} characters."]})
     return label

@@ -2,7 +2,7 @@
 
 import logging
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -19,15 +19,23 @@ from graphmem.gateway.validation import problems
 from graphmem.model.caller import Caller, Role
 from graphmem.model.entity import EntityRef, entity_key
 from graphmem.model.policy import Policy
+from graphmem.model.source import Source
 from graphmem.model.space import Space, parse_space, parse_writable_space
 from graphmem.model.writing import Outcome, WriteRequest, WriteResult
 from graphmem.ports import Embedder, IdSource, Vector
 from graphmem.store.spaces import SpacePolicies
-from graphmem.text.normalise import normalise
+from graphmem.text.normalise import nfc, normalise, one_line, with_layout
 
 log = logging.getLogger(__name__)
 
-_TEXTS = ("content", "summary", "actor", "context", "logical_key")
+_FORMS: Mapping[str, Callable[[str], str]] = {
+    "content": with_layout,
+    "summary": one_line,
+    "actor": one_line,
+    "context": normalise,
+    "logical_key": normalise,
+}
+_SOURCE_IDS = ("conversation_id", "workflow_run_id", "step_id", "key")
 _TIMES = ("occurred_at", "valid_from", "valid_until", "created_at", "updated_at")
 
 
@@ -114,14 +122,16 @@ class Preparation:
             raise InvalidInput({"source.path": [problem]})
         normal = _normalised(request, self.policy.entities.overrides)
         policy = self.policies.of(space)
-        if reason := refusal(normal, policy.write):
+        if reason := refusal(normal, policy):
             raise PolicyRefused(reason)
         return Item(
             index=index,
             request=normal,
             space=space,
             new_uid=request.proposed_uid or self.ids.new("memory"),
-            content_claim=content_claim(space, normal.actor, normal.content, normal.kept_by),
+            content_claim=content_claim(
+                space, normal.type, normal.actor, normal.content, normal.kept_by
+            ),
             doubt=policy.upkeep.speculative,
         )
 
@@ -172,7 +182,9 @@ def _keys(names: Sequence[str], caller: Caller) -> tuple[str, ...]:
 
 def _normalised(request: WriteRequest, overrides: Mapping[str, str]) -> WriteRequest:
     texts: dict[str, Any] = {
-        name: normalise(text) for name in _TEXTS if (text := getattr(request, name)) is not None
+        name: form(text)
+        for name, form in _FORMS.items()
+        if (text := getattr(request, name)) is not None
     }
     times: dict[str, Any] = {
         name: moment.astimezone(UTC) for name in _TIMES if (moment := getattr(request, name))
@@ -183,12 +195,21 @@ def _normalised(request: WriteRequest, overrides: Mapping[str, str]) -> WriteReq
         **texts,
         **times,
         expires_at=_to_milliseconds(request.expires_at),
-        tags=tuple(dict.fromkeys(normalise(tag) for tag in request.tags)),
+        source=in_nfc(request.source),
+        tags=tuple(dict.fromkeys(one_line(tag) for tag in request.tags)),
         entities=tuple(
-            EntityRef(key=key, label=normalise(ref.label) if ref.label else None)
+            EntityRef(key=key, label=one_line(ref.label) if ref.label else None)
             for key, ref in refs.items()
         ),
     )
+
+
+def in_nfc(source: Source) -> Source:
+    """A source with its ids in the form that they are kept and asked for in."""
+    ids: dict[str, Any] = {
+        name: nfc(text) for name in _SOURCE_IDS if (text := getattr(source, name)) is not None
+    }
+    return replace(source, **ids)
 
 
 def _to_milliseconds(moment: datetime | None) -> datetime | None:

@@ -6,8 +6,9 @@ Letters next to a secret may be of any script, so the patterns never lean on wor
 import re
 from collections.abc import Iterable, Sequence
 
-from graphmem.model.policy import WritePolicy
+from graphmem.model.policy import Policy
 from graphmem.model.writing import WriteRequest
+from graphmem.text.instructions import is_instruction_like
 
 _SECRETS = re.compile(
     r"-----BEGIN [A-Z ]*PRIVATE KEY-----"
@@ -22,30 +23,21 @@ _SECRETS = re.compile(
     r"|(?i:password|passwd|pwd|api[ _-]?key|secret[ _-]?key|access[ _-]?token)"
     r"(?i:\s+is)?\s*[:=]\s*[^\s'\"]{8,}"
 )
-_INJECTION = re.compile(
-    (
-        r"(?i)(?:ignore|disregard|override|forget) (?:all |any )?(?:of )?(?:the |your |my )?"
-        r"(?:previous|prior|above|earlier)"
-        r" (?:instructions|prompts|rules|directions)"
-        r"|do not obey (?:the |your |any )?previous|new system prompt"
-        r"|(?m:^\s*\[system\]\s)|<\|im_start\|>system"
-    ).replace(" ", r"\s+")  # line breaks are kept, so a blank may be one
-)
 
 
-def refusal(request: WriteRequest, policy: WritePolicy) -> str | None:
+def refusal(request: WriteRequest, policy: Policy) -> str | None:
     """The reason code why a request may not be stored, or None."""
     return text_refusal(list(_texts(request)), policy)
 
 
-def text_refusal(texts: Sequence[str], policy: WritePolicy) -> str | None:
+def text_refusal(texts: Sequence[str], policy: Policy) -> str | None:
     """The reason code why texts may not be stored, or None.
 
     Also for texts that a model put into words.
     """
-    if policy.refuse_secrets and any(_SECRETS.search(text) for text in texts):
+    if policy.write.refuse_secrets and any(_SECRETS.search(text) for text in texts):
         return "screening_secret"
-    if policy.refuse_injection and any(_INJECTION.search(text) for text in texts):
+    if policy.screening.instructions == "refuse" and is_instruction_like(*texts):
         return "screening_prompt_injection"
     return None
 

@@ -16,7 +16,7 @@ from graphmem.model.entity import EntityRef, entity_key
 from graphmem.model.policy import WritePolicy
 from graphmem.model.source import Source, SourceType
 from graphmem.model.space import parse_writable_space
-from graphmem.text.normalise import is_storable, normalise
+from graphmem.text.normalise import is_storable, normalise, one_line, shows_something, with_layout
 
 RESERVED_METADATA_KEYS = frozenset(
     "uid key space tenant owner persona user_id agent_id session_id actor status authority native"
@@ -75,23 +75,32 @@ def _check_space(fields: Mapping[str, Any], report: Report) -> None:
 
 
 def _check_texts(fields: Mapping[str, Any], policy: WritePolicy, report: Report) -> None:
-    limits = {
-        "content": policy.content_max_chars,
-        "summary": policy.summary_max_chars,
-        "context": policy.context_max_chars,
-        "actor": policy.name_max_chars,
-        "logical_key": policy.name_max_chars,
+    limits: Mapping[str, tuple[int, Callable[[str], str]]] = {
+        "content": (policy.content_max_chars, with_layout),
+        "summary": (policy.summary_max_chars, one_line),
+        "context": (policy.context_max_chars, normalise),
+        "actor": (policy.name_max_chars, one_line),
+        "logical_key": (policy.name_max_chars, normalise),
     }
-    for name, limit in limits.items():
+    for name, (limit, form) in limits.items():
         if isinstance(text := fields.get(name), str):
-            _check_text(name, text, limit, report)
+            _check_text(name, text, limit, report, form)
+    content = fields.get("content")
+    if isinstance(content, str) and with_layout(content) and not shows_something(content):
+        report("content", "Shows nothing: it has no character that can be seen.")
 
 
-def _check_text(path: str, text: str, limit: int, report: Report) -> None:
+def _check_text(
+    path: str,
+    text: str,
+    limit: int,
+    report: Report,
+    form: Callable[[str], str] = one_line,
+) -> None:
     if not is_storable(text):
         report(path, NOT_STORABLE)
         return
-    length = len(normalise(text))
+    length = len(form(text))
     if not 1 <= length <= limit:
         report(path, f"Must be 1 to {limit:,} characters after normalisation, is {length:,}.")
 

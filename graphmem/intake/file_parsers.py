@@ -21,7 +21,8 @@ from graphmem.model.memory import MemoryType, Status
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.space import Space
 from graphmem.model.writing import Dedupe, WriteRequest
-from graphmem.text.normalise import shorten
+from graphmem.text.normalise import shorten, shows_something, with_layout
+from graphmem.text.times import has_zone
 
 Texts = dict[str, str | list[Any] | dict[Any, Any]]  # messages of a field
 
@@ -92,8 +93,8 @@ def _from_text(file: SourceFile, space: Space) -> Extracted:
     except UnicodeDecodeError as error:
         message = f"The file is not UTF-8 text: the byte at {error.start:,} is none."
         raise RejectedError(RejectionCode.UNSUPPORTED_FILE_TYPE, message) from error
-    content = " ".join(text.split())
-    if not content:
+    content = with_layout(text)
+    if not shows_something(content):
         raise RejectedError(RejectionCode.EMPTY_CONTENT, "The file holds no text.")
     if len(content) <= _CONTENT_MAX_CHARS:
         return Extracted(memories=(_observation(file, space, 0, content),))
@@ -167,8 +168,10 @@ class _Moment(fields.Field[datetime]):
         try:
             if isinstance(value, int | float) and not isinstance(value, bool):
                 return datetime.fromtimestamp(value, UTC)
-            if isinstance(value, str) and (moment := datetime.fromisoformat(value)).tzinfo:
-                return moment.astimezone(UTC)
+            if isinstance(value, str) and has_zone(value):
+                moment = datetime.fromisoformat(value)
+                if moment.tzinfo:
+                    return moment.astimezone(UTC)
         except (ValueError, OverflowError, OSError):
             pass
         message = "Must be unix seconds, or an ISO 8601 time with a zone."

@@ -11,6 +11,11 @@ class Line:
     text: str
     uid: str
 
+    @property
+    def on_one_line(self) -> str:
+        """The text without line breaks, which an older version kept."""
+        return " ".join(self.text.split())
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Bulletin:
@@ -22,7 +27,7 @@ class Bulletin:
     def rendered(self) -> str:
         """The text: each section's name and its lines, or ``-`` where it has none."""
         return "".join(
-            f"{name}:\n" + ("".join(f"{line.text}\n" for line in lines) or "-\n")
+            f"{name}:\n" + ("".join(f"{line.on_one_line}\n" for line in lines) or "-\n")
             for name, lines in self.sections
         )
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from graphmem.model.bulletin import Bulletin, Line
 from graphmem.model.memory import MemoryType
 from graphmem.recall.request import RecallItem
+from graphmem.text.rendering import within_line
 
 SECTIONS = (
     "knowledge_summary",
@@ -98,7 +99,9 @@ def without(bulletin: Bulletin, gone: Sequence[str]) -> Bulletin:
 
 
 def _line(item: RecallItem) -> Line:
-    return Line(text=f"- {item.memory.summary} [{item.memory.uid}]", uid=item.memory.uid)
+    return Line(
+        text=f"- {within_line(item.memory.summary)} [{item.memory.uid}]", uid=item.memory.uid
+    )
 
 
 def _bulletin(lines: Mapping[str, Sequence[Line]]) -> Bulletin:

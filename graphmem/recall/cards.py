@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from graphmem.model.policy import CardPolicy
 from graphmem.store.candidates import CardFact
 from graphmem.text.normalise import comparable
+from graphmem.text.rendering import within_line
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -19,7 +20,9 @@ class Card:
     @property
     def text(self) -> str:
         """The card as a line of a prompt: ``[person:john]: fact1; fact2; fact3``."""
-        return f"[{self.key}]: " + "; ".join(fact.content for fact in self.facts)
+        return f"[{self.key}]: " + "; ".join(
+            within_line(fact.content, apart=";") for fact in self.facts
+        )
 
 
 def entity_cards(

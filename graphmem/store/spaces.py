@@ -13,7 +13,12 @@ from graphmem.model.page import Cursor, Page
 from graphmem.model.policy import Policy
 from graphmem.model.policy.kinds import KIND_ALWAYS
 from graphmem.model.policy.layers import Configuration, Layer, combined, kind_layer
-from graphmem.model.policy.overrides import has_section, override_problems, with_overrides
+from graphmem.model.policy.overrides import (
+    has_section,
+    override_problems,
+    renamed,
+    with_overrides,
+)
 from graphmem.model.space import Space, SpaceKind, space_from_key
 from graphmem.store.connection import Connection
 from graphmem.store.pages import read_page
@@ -181,5 +186,6 @@ class SpacePolicies:
 
     def _sound(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
         """Overrides without what this version no longer knows."""
+        overrides = renamed(overrides)
         problems = override_problems(overrides, self._defaults)
         return {path: value for path, value in overrides.items() if path not in problems}

@@ -1,7 +1,13 @@
 """Times as text."""
 
+import re
 from datetime import UTC, datetime
 from typing import overload
+
+# hours to 23, minutes and seconds to 59: Python reads +00:60 as an hour
+_ZONE = re.compile(
+    r"(?:Z|[+-](?:[01]\d|2[0-3])(?::?[0-5]\d(?::?[0-5]\d(?:\.\d+)?)?)?)\Z", re.IGNORECASE
+)
 
 
 @overload
@@ -13,3 +19,8 @@ def iso(moment: datetime | None) -> str | None: ...
 def iso(moment: datetime | None) -> str | None:
     """A time as it stands in every answer, file and event: 2026-03-01T09:30:00Z."""
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if moment else None
+
+
+def has_zone(text: str) -> bool:
+    """Whether a time ends with a zone that there can be."""
+    return _ZONE.search(text) is not None

@@ -11,6 +11,7 @@ from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.job_step import JobStep
 from graphmem.model.event import Effect
 from graphmem.model.job import Run
+from graphmem.model.memory import MemoryType
 from graphmem.model.policy import CuratePolicy
 from graphmem.model.policy.kinds import is_left_alone
 from graphmem.model.space import space_from_key
@@ -141,7 +142,10 @@ class Curator:
                 groups[key].append(candidate.key)
                 if len(groups[key]) == _PAIR:
                     claims[key] = content_claim(
-                        space_from_key(space), candidate.actor, candidate.content
+                        space_from_key(space),
+                        MemoryType(candidate.type),
+                        candidate.actor,
+                        candidate.content,
                     )
             yield from ((groups[key], claim) for key, claim in claims.items())
 

@@ -11,8 +11,9 @@ from typing import Any
 from graphmem.errors import ModelUnavailable
 from graphmem.gateway.screening import text_refusal
 from graphmem.model.memory import Memory
-from graphmem.model.policy import WritePolicy
+from graphmem.model.policy import Policy
 from graphmem.ports import LanguageModel
+from graphmem.text.instructions import is_instruction_like
 from graphmem.text.normalise import is_storable, normalise, shorten
 from graphmem.upkeep.contradictions import Disagreement
 from graphmem.upkeep.merge_actions import ActionKind, MergeAction
@@ -83,7 +84,7 @@ _CONTRADICT_SCHEMA: Mapping[str, Any] = {
         }
     },
 }
-_WRITE = WritePolicy()
+_POLICY = Policy()
 _NONSENSE = "The language model's answer is not of the form that it was asked for."
 
 
@@ -92,7 +93,7 @@ class ModelJudge:
     """Asks a language model. What it answers is checked; nonsense counts as no answer."""
 
     model: LanguageModel
-    write: WritePolicy = _WRITE
+    policy: Policy = _POLICY
 
     @property
     def by(self) -> str:
@@ -133,7 +134,9 @@ class ModelJudge:
             raise ModelUnavailable(_NONSENSE)
         was_cut = any(len(each.content) > _TEXT_MAX_CHARS for each in (memory, other) if each)
         content = (
-            "" if was_cut else self._stored(action.get("content"), self.write.content_max_chars)
+            ""
+            if was_cut
+            else self._stored(action.get("content"), self.policy.write.content_max_chars)
         )
         return MergeAction(
             kind=kind,
@@ -200,7 +203,8 @@ class ModelJudge:
         if not isinstance(text, str) or not is_storable(text):
             return ""
         normal = shorten(normalise(text), limit)
-        return "" if text_refusal([normal], self.write) else normal
+        is_refused = is_instruction_like(normal) or text_refusal([normal], self.policy)
+        return "" if is_refused else normal
 
 
 def _json(value: object) -> str:

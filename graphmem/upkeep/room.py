@@ -105,7 +105,7 @@ def _quieting_jobs(core: Core, rules: BatchRules) -> tuple[Job, ...]:
 def _tending_jobs(core: Core, upkeep: Upkeep, rules: BatchRules) -> tuple[Job, ...]:
     """Jobs that look after the spaces that are due."""
     model = core.language_model
-    judge = ModelJudge(model=model, write=core.policy.write) if model else None
+    judge = ModelJudge(model=model, policy=core.policy) if model else None
     rollups = RollupWriter(core.gateway, embedder=core.embedder, index=core.index.policy)
     curator = Curator(
         upkeep,

@@ -179,17 +179,15 @@ def test_contexts_are_for_writers_of_an_orchestrator_and_every_bad_field_is_name
     assert {"content", "purpose", "message_id", "more"} == set(answer.get_json()["error"]["fields"])
 
 
-def test_a_message_that_repeats_a_decision_does_not_hide_it(api):
+def test_a_message_that_repeats_a_decision_is_an_observation_and_does_not_hide_it(api):
     uid = work(api, decision="We decided on green tea.")["decision"]
-    # outputs have uids of their own, so equal words are another memory: one without a uid is
-    # counted instead
     plain = api.post(
         "/v1/memories", {"space": SPACE, "content": "Ship on Friday.", "type": "Decision"}
     ).get_json()
 
     answer = context(api, "Ship on Friday.").get_json()
 
-    assert "reinforced" == answer["written"]["outcome"]
+    assert "created" == answer["written"]["outcome"]
     assert plain["memory"]["uid"] in answer["citations"]
     assert uid != plain["memory"]["uid"]
 

@@ -121,7 +121,7 @@ def test_ingest_folder_lifecycle_of_a_text(api, workspace):
     expected = {
         "uid": f"ingest-{key.hexdigest()[:24]}",
         "type": "Observation",
-        "content": "We ship on Friday.",
+        "content": "  We ship\n\non   Friday.",
         "summary": "We ship on Friday.",
         "importance": 50,
         "confidence": 0.6,

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from waiting import eventually
 
-from graphmem.store.migration_steps import CORE_STEPS
+from graphmem.gateway.migration_steps import CORE_STEPS
 from graphmem.store.migrations import core_migrations
 
 ROOT = Path(__file__).parents[2]

@@ -6,8 +6,8 @@ from fakes import FixedClock
 from graphmem.adapters.clock import SystemClock
 from graphmem.adapters.embedders import HashEmbedder
 from graphmem.errors import Conflict, SchemaMismatch
+from graphmem.gateway.migration_steps import CORE_STEPS
 from graphmem.store.leases import release_lease, take_lease, waited_lease
-from graphmem.store.migration_steps import CORE_STEPS
 from graphmem.store.migrations import (
     SchemaState,
     apply_migrations,

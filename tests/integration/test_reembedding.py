@@ -11,10 +11,10 @@ from graphmem.adapters.clock import SystemClock
 from graphmem.adapters.embedders import HashEmbedder
 from graphmem.bootstrap import build
 from graphmem.errors import SchemaMismatch
+from graphmem.gateway.migration_steps import CORE_STEPS
 from graphmem.model.caller import Caller, Role
 from graphmem.model.job import RunStatus
 from graphmem.recall.request import RecallRequest
-from graphmem.store.migration_steps import CORE_STEPS
 from graphmem.store.migrations import apply_migrations, check_schema, core_migrations, schema_state
 
 SETS = [core_migrations(CORE_STEPS)]

@@ -74,7 +74,7 @@ class AddNote(MemoryOperation):
 
     def selection(self):
         """The memory and its claim."""
-        claim = content_claim(self.space, None, self.text, NAME)
+        claim = content_claim(self.space, MemoryType.FACT, None, self.text, NAME)
         return Selection(memories=frozenset({self._key}), claims=frozenset({claim}))
 
     def read_records(self, transaction):

@@ -10,7 +10,7 @@ from graphmem.gateway.claims import content_claim, logical_claim, source_claim
 from graphmem.gateway.decide import decide, selection_for
 from graphmem.model.edge import EdgeType
 from graphmem.model.entity import EntityRef
-from graphmem.model.memory import Status
+from graphmem.model.memory import MemoryType, Status
 from graphmem.model.policy import Policy
 from graphmem.model.source import Source
 from graphmem.model.state import GraphState
@@ -20,7 +20,10 @@ POLICY = Policy()
 
 
 def state_of(*memories, claims=None):
-    known = {content_claim(ADA, memory.actor, memory.content): memory.key for memory in memories}
+    known = {
+        content_claim(ADA, memory.type, memory.actor, memory.content): memory.key
+        for memory in memories
+    }
     return GraphState(
         memories={memory.key: memory for memory in memories}, claims=known | (claims or {})
     )
@@ -48,7 +51,9 @@ def test_new_content_is_created_with_its_claim():
         memory.mention_count,
         memory.status,
     )
-    assert {content_claim(ADA, None, "Ada likes tea."): memory.key} == decision.claims
+    assert {
+        content_claim(ADA, MemoryType.FACT, None, "Ada likes tea."): memory.key
+    } == decision.claims
 
 
 def test_the_same_content_again_reinforces():
@@ -56,7 +61,7 @@ def test_the_same_content_again_reinforces():
 
     decision = decided(
         state_of(known),
-        an_item("ada LIKES tea", importance=90, entities=(EntityRef(key="place:leeds"),)),
+        an_item("ada Likes tea", importance=90, entities=(EntityRef(key="place:leeds"),)),
     )
 
     assert [Outcome.REINFORCED] == outcomes(decision)
@@ -155,8 +160,8 @@ def test_revising_only_the_importance_makes_no_new_vector():
         (OnSameKey.REVISE, "Ada drinks tea.", Outcome.REVISED),
         (OnSameKey.SUPERSEDE, "Ada drinks tea.", Outcome.SUPERSEDED),
         (OnSameKey.KEEP, "Ada drinks tea.", Outcome.UNCHANGED),
-        (OnSameKey.REVISE, "Ada drinks COFFEE", Outcome.REINFORCED),
-        (OnSameKey.SUPERSEDE, "Ada drinks COFFEE", Outcome.REINFORCED),
+        (OnSameKey.REVISE, "Ada drinks  Coffee", Outcome.REINFORCED),
+        (OnSameKey.SUPERSEDE, "Ada drinks coffee", Outcome.REINFORCED),
     ],
 )
 def test_a_logical_key_is_the_claim(on_same_key, content, expected):
@@ -244,7 +249,7 @@ def test_the_selection_names_every_claim_and_memory_that_a_decision_may_touch():
     )
 
     assert {
-        content_claim(ADA, None, "A."),
+        content_claim(ADA, MemoryType.FACT, None, "A."),
         logical_claim(ADA, "k"),
         source_claim(ADA, "s"),
     } == selection.claims
@@ -285,7 +290,7 @@ def test_the_same_words_under_another_logical_key_are_another_memory():
 
     assert [Outcome.CREATED] == outcomes(decision)
     assert decision.created[0].key == decision.claims[logical_claim(ADA, "sms")]
-    assert content_claim(ADA, None, "yes") not in decision.claims
+    assert content_claim(ADA, MemoryType.FACT, None, "yes") not in decision.claims
 
 
 def test_a_memory_without_a_logical_key_takes_the_first_one():
@@ -346,7 +351,9 @@ def test_a_revision_within_a_batch_ends_the_claim_of_the_former_words():
 
     assert [Outcome.CREATED, Outcome.REVISED, Outcome.CREATED] == outcomes(decision)
     cola = decision.results[2].memory
-    assert cola.key == decision.claims[content_claim(ADA, None, "Ada drinks cola.")]
+    assert (
+        cola.key == decision.claims[content_claim(ADA, MemoryType.FACT, None, "Ada drinks cola.")]
+    )
 
 
 def test_a_merged_entity_is_what_it_became():

@@ -13,7 +13,7 @@ INFRASTRUCTURE = {
     "graphmem/store/job_runs.py",  # records of jobs
     "graphmem/store/keys.py",
     "graphmem/store/leases.py",
-    "graphmem/store/migration_steps.py",
+    "graphmem/gateway/migration_steps.py",
     "graphmem/store/migrations.py",
     "graphmem/store/secret.py",  # what signs cursors
     "graphmem/store/spaces.py",  # policies

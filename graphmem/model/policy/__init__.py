@@ -28,7 +28,12 @@ from graphmem.model.policy.upkeep import (
     SpeculativePolicy,
     UpkeepPolicy,
 )
-from graphmem.model.policy.write import EntityPolicy, IndexPolicy, WritePolicy
+from graphmem.model.policy.write import (
+    EntityPolicy,
+    IndexPolicy,
+    ScreeningPolicy,
+    WritePolicy,
+)
 
 __all__ = [
     "ArchivePolicy",
@@ -51,6 +56,7 @@ __all__ = [
     "RetrievalConfig",
     "RrfPolicy",
     "ScopeConfig",
+    "ScreeningPolicy",
     "SpeculativePolicy",
     "UpkeepPolicy",
     "WritePolicy",
@@ -62,6 +68,7 @@ class Policy:
     """All of it. ``rooms`` are the sections of rooms that are added from outside, by name."""
 
     write: WritePolicy = field(default_factory=WritePolicy)
+    screening: ScreeningPolicy = field(default_factory=ScreeningPolicy)
     index: IndexPolicy = field(default_factory=IndexPolicy)
     recall: RecallPolicy = field(default_factory=RecallPolicy)
     upkeep: UpkeepPolicy = field(default_factory=UpkeepPolicy)

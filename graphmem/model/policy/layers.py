@@ -31,7 +31,7 @@ class Configuration:
     variables: Mapping[str, str] = field(
         default_factory=dict
     )  # path of a setting → the variable that set it
-    write_section: frozenset[str] = frozenset()  # paths that the section of their own set
+    write_section: Mapping[str, str] = field(default_factory=dict)  # path → its setting there
 
     def layers_of(self, space: Space) -> tuple[Layer, ...]:
         """What is configured for a space, weakest first.
@@ -62,7 +62,7 @@ class Configuration:
 
     def _setting_of(self, path: str) -> str:
         """What screening refuses is set in a section of its own."""
-        return path if path in self.write_section else f"policy.{path}"
+        return self.write_section.get(path, f"policy.{path}")
 
     def _origin(self, setting: str) -> str:
         variable = self.variables.get(setting)

@@ -7,6 +7,8 @@ from typing import Any
 from graphmem.model.policy import Policy
 from graphmem.model.policy.rules import Rule, rule_of
 
+_OLDER_REFUSAL, _INSTRUCTIONS = "write.refuse_injection", "screening.instructions"
+
 
 def policy_values(policy: Policy) -> dict[str, Any]:
     """All values of a policy that may be overridden, by their path."""
@@ -25,6 +27,17 @@ def has_section(policy: Policy, path: str) -> bool:
     """Whether a policy has the section that a path begins with."""
     section = path.partition(".")[0]
     return hasattr(policy, section) or section in policy.rooms
+
+
+def renamed(overrides: Mapping[str, Any]) -> dict[str, Any]:
+    """Overrides under the names of today; of an older and its newer name the newer one counts."""
+    found: dict[str, Any] = {}
+    for path, value in overrides.items():
+        if path == _OLDER_REFUSAL and isinstance(value, bool):
+            found.setdefault(_INSTRUCTIONS, "refuse" if value else "mark")
+        else:
+            found[path] = value
+    return found
 
 
 def override_problems(

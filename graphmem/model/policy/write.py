@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from graphmem.model.policy.rules import flag
+from graphmem.model.policy.rules import flag, word
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -23,7 +23,13 @@ class WritePolicy:
     references_max: int = 32
     batch_max: int = 500
     refuse_secrets: bool = flag(default=True)
-    refuse_injection: bool = flag(default=True)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ScreeningPolicy:
+    """What becomes of text that gives orders to a model: it is marked, or refused."""
+
+    instructions: str = word("mark", "mark", "refuse")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

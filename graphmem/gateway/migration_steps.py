@@ -1,0 +1,112 @@
+"""Migration steps in Python: what needs more than Cypher, in batches."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+from graphmem.errors import ValueDamaged
+from graphmem.gateway.claims import content_claim, source_claim
+from graphmem.gateway.preparation import in_nfc
+from graphmem.model.memory import Memory
+from graphmem.model.tokens import epoch_ms, memory_tokens
+from graphmem.store.connection import Connection, Row
+from graphmem.store.mapping import chunk_copies, memory_from_node, memory_properties
+from graphmem.store.migrations import MigrationStep, Report
+from graphmem.store.spaces import ORCHESTRATORS
+from graphmem.text.normalise import nfc
+
+_BATCH = 1_000
+_DOUBTED, _DOUBTED_DAYS = 0.40, 30  # what made a memory expire by itself (003, Confidence tiers)
+
+
+def keep_what_orchestrators_doubt(connection: Connection, report: Report) -> None:
+    """Take away the expiry that only doubt gave in orchestrator spaces."""
+    after, seen, lifted = "", 0, 0
+    while rows := connection.fetch(
+        "schema.expiring_of_orchestrators", after=after, limit=_BATCH, space_part=ORCHESTRATORS
+    ):
+        memories = list(_whole(rows, report))
+        after, seen = rows[-1]["m"]["key"], seen + len(rows)
+        doubted = [replace(each, expires_at=None) for each in memories if _is_doubted(each)]
+        if doubted:
+            space_rows = [{"key": each.key, "tokens": memory_tokens(each)} for each in doubted]
+            connection.run("schema.keep_memories", space_rows=space_rows)
+        lifted += len(doubted)
+        report(f"{seen:,} expiring memories of orchestrators seen, {lifted:,} are kept")
+
+
+def _whole(rows: Sequence[Row], report: Report) -> Iterator[Memory]:
+    """The memories of rows; one that cannot be read stays as it is, and is named."""
+    for row in rows:
+        try:
+            yield memory_from_node(row["m"], row["entities"])
+        except ValueDamaged as error:
+            report(f"{row['m']['key']} stays as it is: {error.message}")
+
+
+def _is_doubted(memory: Memory) -> bool:
+    ends = memory.created_at + timedelta(days=_DOUBTED_DAYS)
+    is_end = epoch_ms(memory.expires_at) == epoch_ms(ends)
+    return memory.confidence < _DOUBTED and is_end
+
+
+def claim_by_what_counts(connection: Connection, report: Report) -> None:
+    """Give memories their content claims under the identity that heeds signs, type and layout."""
+    after, seen, changed = "", 0, 0
+    while rows := connection.fetch("schema.content_claims", after=after, limit=_BATCH):
+        after, seen = rows[-1]["m"]["key"], seen + len(rows)
+        claims = {row["m"]["key"]: row["claims"] for row in rows}
+        space_rows = [
+            {"key": each.key, "old": claims[each.key], "new": claim}
+            for each in _whole(rows, report)
+            if claims[each.key] and [claim := _claim_of(each)] != claims[each.key]
+        ]
+        if space_rows:
+            connection.run("schema.claim_content", space_rows=space_rows)
+        changed += len(space_rows)
+        report(f"{seen:,} memories seen, {changed:,} have a new content claim")
+
+
+def _claim_of(memory: Memory) -> str:
+    return content_claim(memory.space, memory.type, memory.actor, memory.content, memory.kept_by)
+
+
+def join_unicode_forms(connection: Connection, report: Report) -> None:
+    """Write tags and ids of sources in NFC; two forms of one conversation or key become one."""
+    after, changed = "", 0
+    while rows := connection.fetch("schema.not_in_nfc", after=after, limit=_BATCH):
+        after = rows[-1]["m"]["key"]
+        space_rows = [_in_nfc(each) for each in _whole(rows, report)]
+        connection.run("schema.write_in_nfc", space_rows=space_rows)
+        changed += len(space_rows)
+        report(f"{changed:,} memories have their tags and ids in NFC")
+    for row in connection.fetch("schema.conversations_not_in_nfc"):
+        space, _, name = row["key"].partition("|")
+        if (new := f"{space}|{nfc(name)}") != row["key"]:
+            connection.run("schema.join_conversation", space_key=row["key"], new_key=new)
+
+
+def _in_nfc(memory: Memory) -> dict[str, Any]:
+    source = in_nfc(memory.source)
+    tags = tuple(dict.fromkeys(nfc(tag) for tag in memory.tags))
+    renamed = replace(memory, source=source, tags=tags)
+    properties = memory_properties(renamed)
+    names = ("tags", "conversation_id", "workflow_run_id", "step_id", "source_key")
+    keys = (memory.source.key, source.key)
+    old, new = (source_claim(memory.space, key or "", memory.kept_by) for key in keys)
+    return {
+        "key": memory.key,
+        "properties": {name: properties[name] for name in names}
+        | {"space_token": memory_tokens(renamed)},
+        "conversation_id": chunk_copies(renamed)["conversation_id"],
+        "old": old if source.key != memory.source.key else "",
+        "new": new,
+    }
+
+
+CORE_STEPS: Mapping[int, MigrationStep] = {
+    7: keep_what_orchestrators_doubt,
+    8: claim_by_what_counts,
+    9: join_unicode_forms,
+}

@@ -1,0 +1,22 @@
+"""Rendering: stored text inside a line that a model reads.
+
+What a memory says can begin no line, section or citation of its own there, whoever stored it and
+when: it stands on one line, with a backslash before each bracket; an order stands in quotes.
+"""
+
+import re
+
+from graphmem.text.instructions import is_instruction_like
+from graphmem.text.normalise import one_line
+
+_OPEN, _CLOSE = "“", "”"
+
+
+def within_line(text: str, *, apart: str = "") -> str:
+    """A text as it stands within a line; ``apart`` are more signs that divide such a line."""
+    line = one_line(text)
+    marks = re.escape(f"[]{apart}")
+    escaped = re.sub(rf"(\\*)([{marks}])", r"\1\1\\\2", line)
+    escaped = re.sub(r"(\\+)\Z", r"\1\1", escaped)  # else the sign behind it would count as part
+    is_quoted = line.startswith(_OPEN) and line.endswith(_CLOSE)
+    return f"{_OPEN}{escaped}{_CLOSE}" if is_quoted or is_instruction_like(line) else escaped

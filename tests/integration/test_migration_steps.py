@@ -1,0 +1,111 @@
+"""Migrations in Python, over what an older version stored. Each can be run again."""
+
+import unicodedata
+
+from builders import NOW, a_request
+
+from graphmem.gateway.migration_steps import claim_by_what_counts, join_unicode_forms
+from graphmem.model.memory import MemoryType
+from graphmem.model.source import Source
+from graphmem.model.writing import Outcome
+
+NFC, NFD = "caf\u00e9", "cafe\u0301"
+
+
+def migrate(house, step):
+    """Run a step twice, as after a cut; what it said the first time."""
+    said = []
+    step(house.graphmem.connection, said.append)
+    step(house.graphmem.connection, lambda _: None)
+    return said
+
+
+def outcomes(house, *requests):
+    return [result.outcome for result in house.write(*requests).results]
+
+
+def content_claims(house):
+    return house.rows(
+        "MATCH (k:ClaimKey)-[:CLAIMS]->(m:Memory) WHERE m.space STARTS WITH $tenant"
+        " AND k.key CONTAINS '|content|' RETURN k.key, m.uid ORDER BY m.uid"
+    )
+
+
+def test_claims_of_the_older_identity_become_those_of_the_new(house):
+    house.write(a_request("We use .NET.", uid="a", logical_key="stack"))
+    house.write(a_request("Ada likes tea."), a_request("Said twice.", dedupe="none"))
+    expected = content_claims(house)
+    house.rows(
+        "MATCH (k:ClaimKey)-[:CLAIMS]->(m:Memory) WHERE m.space STARTS WITH $tenant"
+        " AND k.key CONTAINS '|content|' SET k.key = m.space + '|content|old-' + m.uid"
+    )
+
+    said = migrate(house, claim_by_what_counts)
+
+    assert expected == content_claims(house)
+    assert said[-1].endswith("have a new content claim")
+    assert [Outcome.REINFORCED, Outcome.CREATED] == outcomes(
+        house, a_request("Ada likes tea"), a_request("Ada likes tea", type=MemoryType.OBSERVATION)
+    )
+    counts = house.graphmem.runner.run("integrity", space_key=space_key(house)).counts
+    assert 0 == counts["memories_without_claim"] + counts["claims_without_memory"]
+
+
+def space_key(house):
+    return f"{house.caller.tenant}/user:ada"
+
+
+def in_the_older_form(house, uid):
+    """Give a memory the ids that an older version stored as they were sent."""
+    tokens = house.rows(
+        "MATCH (m:Memory {uid: $uid}) WHERE m.space STARTS WITH $tenant RETURN m.space_token",
+        uid=uid,
+    )
+    assert 1 == len(tokens)
+    house.rows(
+        "MATCH (m:Memory {uid: $uid}) WHERE m.space STARTS WITH $tenant"
+        " SET m.conversation_id = $name, m.tags = [$name], m.source_key = $name,"
+        " m.space_token = 'old'"
+        " WITH m MATCH (c:Chunk)-[:OF]->(m) SET c.conversation_id = $name",
+        uid=uid,
+        name=NFD,
+    )
+    house.rows(
+        "MATCH (k:ClaimKey)-[:CLAIMS]->(m:Memory {uid: $uid}) WHERE m.space STARTS WITH $tenant"
+        " AND k.key CONTAINS '|source|' SET k.key = m.space + '|source|' + $name",
+        uid=uid,
+        name=NFD,
+    )
+
+
+def turn(uid, text):
+    source = Source(conversation_id=NFC, key=NFC if uid == "a" else None)
+    return a_request(text, uid=uid, occurred_at=NOW, source=source, tags=(NFC,))
+
+
+def test_ids_in_another_unicode_form_become_one_with_those_in_nfc(house):
+    house.write(turn("a", "The first turn."))
+    house.write(turn("b", "The second turn."))
+    for uid in ("a", "b"):
+        in_the_older_form(house, uid)
+    house.rows(
+        "MATCH (c:Conversation) WHERE c.key STARTS WITH $tenant SET c.key = c.space + '|' + $name",
+        name=NFD,
+    )
+    house.write(turn("c", "The third turn."))
+
+    migrate(house, join_unicode_forms)
+
+    assert [("a", "b"), ("b", "c")] == house.rows(
+        "MATCH (x:Memory)-[:NEXT]->(y:Memory) WHERE x.space STARTS WITH $tenant"
+        " RETURN x.uid, y.uid ORDER BY x.uid"
+    )
+    assert 1 == len(house.rows("MATCH (c:Conversation) WHERE c.key STARTS WITH $tenant RETURN c"))
+    for filters in ({"conversation_id": NFC}, {"tags": (NFC,)}):
+        found = house.recall("turn", **filters).items
+        assert {"a", "b", "c"} == {item.memory.uid for item in found}
+    assert [Outcome.UNCHANGED] == outcomes(
+        house, a_request("The first turn.", source=Source(key=NFD))
+    )
+    for (key,) in house.rows("MATCH (n) WHERE n.space STARTS WITH $tenant RETURN n.key"):
+        assert key is None or unicodedata.is_normalized("NFC", key)
