@@ -146,3 +146,10 @@ class ErrorSchema(Schema):
     """The one error body."""
 
     error = fields.Nested(ErrorDetail, required=True)
+    results = fields.List(
+        fields.Dict(),
+        metadata={
+            "description": "Of an atomic batch that was rolled back: what became of each item"
+        },
+    )
+    trace_id = fields.String(metadata={"description": "Of such a batch"})

@@ -40,7 +40,7 @@ RETURN @memory AS m, @entities AS entities,
 ORDER BY m.key;
 
 // name: claim_content
-// Give memories another content claim instead of those that they hold, unless another one holds it.
+// Give memories other content claims instead of those that they hold, each unless another one holds it.
 // parameters: space_rows
 UNWIND $space_rows AS row
 MATCH (m:Memory {key: row.key})
@@ -49,7 +49,8 @@ CALL (row) {
   MATCH (k:ClaimKey {key: old})
   DETACH DELETE k
 }
-MERGE (k:ClaimKey {key: row.new})
+UNWIND row.new AS new
+MERGE (k:ClaimKey {key: new})
   ON CREATE SET k.space = m.space
 FOREACH (_ IN CASE WHEN EXISTS { (k)-[:CLAIMS]->() } THEN [] ELSE [1] END | CREATE (k)-[:CLAIMS]->(m));
 

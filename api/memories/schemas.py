@@ -287,6 +287,9 @@ class MemoryAnswer(Schema):
     )
 
 
+_NOT_TAKEN = {"description": "Fields of the request that the memory keeps as they were"}
+
+
 class AddAnswer(Schema):
     """What became of an added memory."""
 
@@ -294,6 +297,7 @@ class AddAnswer(Schema):
         metadata={"enum": ["created", "reinforced", "revised", "superseded", "unchanged"]}
     )
     memory = fields.Nested(MemoryAnswer)
+    not_taken = fields.List(fields.String(), metadata=_NOT_TAKEN)
     trace_id = fields.String()
 
 
@@ -309,6 +313,7 @@ class BatchResult(Schema):
     index = fields.Integer()
     outcome = fields.String()
     uid = fields.String()
+    not_taken = fields.List(fields.String(), metadata=_NOT_TAKEN)
     error = fields.Dict()
 
 

@@ -96,8 +96,12 @@ def add(values: dict[str, Any]) -> Response:
     if result.error:
         raise result.error
     memory = _stored(result)
+    not_taken = {"not_taken": list(result.not_taken)} if result.not_taken else {}
     response = jsonify(
-        outcome=result.outcome.value, memory=memory_view(memory), trace_id=report.trace_id
+        outcome=result.outcome.value,
+        memory=memory_view(memory),
+        **not_taken,
+        trace_id=report.trace_id,
     )
     is_new = result.outcome in {Outcome.CREATED, Outcome.SUPERSEDED}
     response.status_code = HTTPStatus.CREATED if is_new else HTTPStatus.OK
@@ -159,6 +163,8 @@ def _result_view(result: WriteResult) -> dict[str, Any]:
     view: dict[str, Any] = {"index": result.index, "outcome": result.outcome.value}
     if result.memory:
         view["uid"] = result.memory.uid
+    if result.not_taken:
+        view["not_taken"] = list(result.not_taken)
     if result.error:
         view["error"] = error_detail(result.error)
     return view

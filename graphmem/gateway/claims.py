@@ -4,11 +4,16 @@ Those of a memory that a room keeps name the room, so that no plain write ever m
 """
 
 from collections.abc import Iterable
+from datetime import datetime
+from itertools import chain
 
 from graphmem.model.entity import slug
 from graphmem.model.memory import Memory, MemoryType
 from graphmem.model.space import Space
 from graphmem.text.normalise import content_hash
+from graphmem.text.times import iso
+
+OCCASIONS = frozenset({MemoryType.EVENT, MemoryType.OBSERVATION})  # what happens more than once
 
 
 def source_claim(space: Space, source_key: str, kept_by: str | None = None) -> str:
@@ -24,14 +29,32 @@ def content_claim(
     return f"{_wall(space, kept_by)}|content|{kind}|{content_hash(content)}{said_by}"
 
 
+def timed_claim(
+    content: str,
+    kind: MemoryType,
+    occurred_at: datetime | None,
+    valid_from: datetime | None,
+    valid_until: datetime | None,
+) -> str:
+    """A content claim together with an interval, and with when an event or observation happened.
+
+    So the same words of two times are two memories, and each is found again.
+    """
+    happened = occurred_at if kind in OCCASIONS else None
+    times = (happened, valid_from, valid_until)
+    return f"{content}@{'|'.join(iso(each) or '' for each in times)}" if any(times) else content
+
+
 def logical_claim(space: Space, logical_key: str, kept_by: str | None = None) -> str:
     """The claim of a caller's own key for a fact (001 memoryKey, 004 dedup_key)."""
     return f"{_wall(space, kept_by)}|logical|{logical_key}"
 
 
 def claims_of(memories: Iterable[Memory]) -> frozenset[str]:
-    """The content and logical claims that some memories hold or would hold."""
-    return frozenset(claim for memory in memories for claim in own_claims(memory))
+    """The content and logical claims that some memories hold or would hold, at any time too."""
+    memories = list(memories)
+    said = (content_claims(memory) for memory in memories if memory.claims_content)
+    return frozenset(chain.from_iterable((*said, *(own_claims(memory) for memory in memories))))
 
 
 def own_claims(memory: Memory) -> Iterable[str]:
@@ -39,7 +62,14 @@ def own_claims(memory: Memory) -> Iterable[str]:
     if memory.logical_key:
         yield logical_claim(memory.space, memory.logical_key, memory.kept_by)
     if memory.claims_content:
-        yield content_claim(memory.space, memory.type, memory.actor, memory.content, memory.kept_by)
+        yield content_claims(memory)[0]
+
+
+def content_claims(memory: Memory) -> tuple[str, ...]:
+    """The claims of what a memory says: at any time, and at its own."""
+    said = content_claim(memory.space, memory.type, memory.actor, memory.content, memory.kept_by)
+    times = (memory.occurred_at, memory.valid_from, memory.valid_until)
+    return tuple(dict.fromkeys((said, timed_claim(said, memory.type, *times))))
 
 
 def _wall(space: Space, kept_by: str | None) -> str:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from graphmem.model.memory import Memory
+from graphmem.model.memory import Memory, Status
 
 _WORD = re.compile(r"\S+")
 _CHARS_PER_WORD = 8  # bounds the words of scripts without blanks
@@ -54,11 +54,13 @@ def conversation_key(memory: Memory) -> str | None:
 def with_built_context(
     memory: Memory, chain: Chain, turns: dict[str, Memory], *, word_limit: int
 ) -> Memory:
-    """The memory with the context that its neighbours give: two turns before, and the next."""
+    """The memory with the context that its neighbours give: two turns before, and the next.
+
+    What is not active is left out: its words must not be found beside it.
+    """
     steps = (-1, 1, -2)
-    neighbours = [
-        turns[key] for step in steps if (key := chain.at(memory.key, step)) and key in turns
-    ]
+    beside = (turns.get(chain.at(memory.key, step) or "") for step in steps)
+    neighbours = [turn for turn in beside if turn and turn.status is Status.ACTIVE]
     context = built_context(memory, neighbours, word_limit=word_limit)
     return memory if context == memory.context else replace(memory, context=context)
 

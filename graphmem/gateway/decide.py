@@ -6,13 +6,14 @@ Pure: the same state, items, policy and time give the same decision.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from graphmem.errors import Conflict, GraphmemError, InvalidInput, NotFound
-from graphmem.gateway.claims import logical_claim, source_claim
+from graphmem.gateway.claims import logical_claim, source_claim, timed_claim
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.edges import EdgeRequest, draw_requested, edge_selection
 from graphmem.gateway.keeping import check_keeper
+from graphmem.gateway.repeats import is_repeat, with_repeat
 from graphmem.model.edge import EdgeType
 from graphmem.model.entity import EntityRef, label_from_key
 from graphmem.model.event import Reason
@@ -38,6 +39,14 @@ _KEPT_FIELDS = (
 ).split()
 
 
+class _Applied(NamedTuple):
+    """What became of an item, before its edges."""
+
+    outcome: Outcome
+    memory: Memory
+    not_taken: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Item:
     """One request that passed validation and screening, with the uid of a new memory.
@@ -58,6 +67,13 @@ class Item:
     def key_of(self, uid: str) -> str:
         """The key of a memory of this item's space."""
         return memory_key(self.space, uid)
+
+    @property
+    def timed_claim(self) -> str:
+        """The content claim together with the time that the request names."""
+        request = self.request
+        times = (request.occurred_at, request.valid_from, request.valid_until)
+        return timed_claim(self.content_claim, request.type, *times)
 
     @property
     def behind(self) -> str | None:
@@ -120,13 +136,12 @@ def decide(
     Raises:
         InvalidInput, Conflict: an edge cannot be drawn; items never raise, they are refused.
     """
-    draft = Draft(before=state, now=now)
+    draft = Draft(before=state, now=now, context_words=policy.index.context_words)
     is_known = bool(items) and all(_has_known_source(draft, item) for item in items)
     results = [_decide_item(draft, item, policy) for item in items]
     if not is_known and not any(result.error for result in results):
         for index, edge in enumerate(edges):
             draw_requested(draft, edge, path=f"edges.{index}.")
-    draft.rebuild_contexts(word_limit=policy.index.context_words)
     return draft.decision(results)
 
 
@@ -160,17 +175,17 @@ def _accepted(draft: Draft, item: Item, policy: Policy) -> WriteResult:
             outcome=Outcome.UNCHANGED,
             memory=draft.memories.get(draft.claims[source]),
         )
-    outcome, memory = _apply(draft, item, policy)
+    outcome, memory, not_taken = _apply(draft, item, policy)
     if "status" in request.given and memory.status is not request.status:
         memory = draft.set_status(memory, request.status, Reason.IMPORT)
     if source and not item.is_correction:
         draft.claim(source, memory)
     if _connect(draft, item, memory) and outcome is Outcome.CREATED:
         outcome = Outcome.SUPERSEDED
-    return WriteResult(index=item.index, outcome=outcome, memory=memory)
+    return WriteResult(index=item.index, outcome=outcome, memory=memory, not_taken=not_taken)
 
 
-def _apply(draft: Draft, item: Item, policy: Policy) -> tuple[Outcome, Memory]:
+def _apply(draft: Draft, item: Item, policy: Policy) -> _Applied:
     request = item.request
     existing = draft.memories.get(item.key_of(request.uid)) if request.uid else None
     if item.is_correction:
@@ -182,7 +197,7 @@ def _apply(draft: Draft, item: Item, policy: Policy) -> tuple[Outcome, Memory]:
         return _same_key(draft, item, existing, policy)
     if existing := _of_content(draft, item):
         return _reinforce(draft, item, existing, policy)
-    return Outcome.CREATED, _create(draft, item, policy)
+    return _Applied(Outcome.CREATED, _create(draft, item, policy))
 
 
 def _of_logical_key(draft: Draft, item: Item) -> Memory | None:
@@ -199,9 +214,12 @@ def _of_content(draft: Draft, item: Item) -> Memory | None:
     request = item.request
     if request.uid or request.dedupe is not Dedupe.CONTENT:
         return None
-    existing = draft.claimed(item.content_claim)
-    if existing and request.logical_key in {None, existing.logical_key or request.logical_key}:
-        return existing
+    for claim in (item.timed_claim, item.content_claim):
+        existing = draft.claimed(claim)
+        if existing is None or not is_repeat(request, existing):
+            continue
+        if request.logical_key in {None, existing.logical_key or request.logical_key}:
+            return existing
     return None
 
 
@@ -224,17 +242,18 @@ def check_version(memory: Memory, expected: int | None) -> None:
         raise Conflict(message)
 
 
-def _same_key(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tuple[Outcome, Memory]:
+def _same_key(draft: Draft, item: Item, existing: Memory, policy: Policy) -> _Applied:
     """The same claim by its logical key: said again, kept, replaced, or ended by a new one."""
+    says_the_same = comparable(existing.content) == comparable(item.request.content)
     if item.request.on_same_key is OnSameKey.KEEP:
-        return Outcome.UNCHANGED, existing
-    if comparable(existing.content) == comparable(item.request.content):
+        return _Applied(Outcome.UNCHANGED, existing, () if says_the_same else ("content",))
+    if says_the_same and is_repeat(item.request, existing):
         return _reinforce(draft, item, existing, policy)
     if item.request.on_same_key is OnSameKey.REVISE:
         return _revise(draft, item, existing, policy)
     memory = _create(draft, item, policy, instead_of=existing)
     draft.supersede(memory, existing)
-    return Outcome.SUPERSEDED, memory
+    return _Applied(Outcome.SUPERSEDED, memory)
 
 
 def _create(
@@ -247,7 +266,7 @@ def _create(
         space=item.space,
         content=request.content,
         summary=request.summary or shorten(request.content, policy.write.summary_max_chars),
-        entities=_united(draft, item, (), policy),
+        entities=tuple(sorted(_united(draft, item, ()))),
         context_built=request.context is None and request.source.conversation_id is not None,
         created_at=request.created_at or draft.now,
         updated_at=request.updated_at or request.created_at or draft.now,
@@ -279,37 +298,30 @@ def was_doubtful(memory: Memory, doubt: SpeculativePolicy) -> bool:
     return is_doubted and epoch_ms(memory.expires_at) == epoch_ms(ends)
 
 
-def _reinforce(
-    draft: Draft, item: Item, existing: Memory, policy: Policy
-) -> tuple[Outcome, Memory]:
-    request = item.request
-    memory = replace(
+def _reinforce(draft: Draft, item: Item, existing: Memory, policy: Policy) -> _Applied:
+    repeat = with_repeat(
         existing,
-        mention_count=existing.mention_count + 1,
-        importance=max(
-            existing.importance, request.importance if "importance" in request.given else 0
-        ),
-        entities=_united(draft, item, existing.entities, policy),
-        logical_key=existing.logical_key or request.logical_key,
-        expires_at=None if was_doubtful(existing, item.doubt) else existing.expires_at,
-        updated_at=draft.now,
-        version=existing.version + 1,
+        item.request,
+        entities=_united(draft, item, existing.entities),
+        is_confirmed=was_doubtful(existing, item.doubt),
+        policy=policy.write,
+        now=draft.now,
     )
-    draft.put(memory)
-    if memory.logical_key and not existing.logical_key:
-        draft.claim(logical_claim(memory.space, memory.logical_key, memory.kept_by), memory)
-    return Outcome.REINFORCED, memory
+    draft.put(repeat.memory)
+    draft.take_claims(repeat.memory, also_from=existing)
+    return _Applied(Outcome.REINFORCED, repeat.memory, repeat.not_taken)
 
 
-def _revise(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tuple[Outcome, Memory]:
+def _revise(draft: Draft, item: Item, existing: Memory, policy: Policy) -> _Applied:
     """Replace what the request speaks of; a change that changes nothing writes nothing."""
     memory = _confirmed(
         replace(existing, **_changes(draft, item, existing, policy)), existing, item
     )
     _check_interval(memory)
-    is_stale = not (existing.is_current(draft.now) or item.is_correction or _keeps_status(item))
+    holds = existing.is_current(draft.now) and not existing.is_over(draft.now)
+    is_stale = not (holds or item.is_correction or _keeps_status(item))
     if memory == existing and not is_stale:
-        return Outcome.UNCHANGED, existing
+        return _Applied(Outcome.UNCHANGED, existing)
     if is_stale:
         memory = _current_again(memory, draft)
     re_embed = (memory.content, memory.actor) != (existing.content, existing.actor)
@@ -327,7 +339,7 @@ def _revise(draft: Draft, item: Item, existing: Memory, policy: Policy) -> tuple
         draft.mark_neighbours(memory)
     if memory.source.conversation_id and not existing.source.conversation_id:
         draft.join_conversation(memory, item.behind)
-    return Outcome.REVISED, memory
+    return _Applied(Outcome.REVISED, memory)
 
 
 def _confirmed(memory: Memory, existing: Memory, item: Item) -> Memory:
@@ -358,7 +370,7 @@ def _changes(draft: Draft, item: Item, existing: Memory, policy: Policy) -> dict
     if "context" in changes:
         changes["context_built"] = False
     if "entities" in request.given and (item.is_correction or _adds_entities(request, existing)):
-        changes["entities"] = _united(draft, item, (), policy)
+        changes["entities"] = tuple(sorted(_united(draft, item, ())))
     return changes | _changed_text(request, existing, policy) | _changed_turn(existing, changes)
 
 
@@ -412,6 +424,8 @@ def _current_again(memory: Memory, draft: Draft) -> Memory:
     if memory.status in {Status.SUPERSEDED, Status.RETRACTED}:
         message = f"The memory {memory.uid} is {memory.status}: write the text as a new memory."
         raise Conflict(message)
+    if memory.is_over(draft.now):
+        memory = replace(memory, valid_from=draft.now, valid_until=None)
     if memory.is_current(draft.now):
         return memory
     expires_at = None if memory.has_expired(draft.now) else memory.expires_at
@@ -459,7 +473,7 @@ def _claims_of(item: Item) -> set[str]:
     if request.logical_key:
         claims.add(logical_claim(item.space, request.logical_key, request.kept_by))
     if item.is_correction or _claims_content(request):
-        claims.add(item.content_claim)
+        claims |= {item.content_claim, item.timed_claim}
     return claims
 
 
@@ -470,13 +484,11 @@ def _claims_content(request: WriteRequest) -> bool:
     return request.dedupe is Dedupe.CONTENT and not request.uid
 
 
-def _united(
-    draft: Draft, item: Item, known: Sequence[EntityRef], policy: Policy
-) -> tuple[EntityRef, ...]:
-    """The entities of a memory with those of a request; a merged one is what it became."""
+def _united(draft: Draft, item: Item, known: Sequence[EntityRef]) -> list[EntityRef]:
+    """The entities of a memory, then those of a request; a merged one is what it became."""
     owner = item.space.without_persona.key
     refs = {ref.key: ref for ref in known}
     for ref in item.request.entities:
         key = draft.before.became.get(f"{owner}|{ref.key}", ref.key)
         refs.setdefault(key, EntityRef(key=key, label=ref.label or label_from_key(key)))
-    return tuple(sorted(refs.values())[: policy.write.entities_max])
+    return list(refs.values())

@@ -5,11 +5,12 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from graphmem.errors import Conflict
-from graphmem.gateway.claims import own_claims, source_claim
+from graphmem.gateway.claims import content_claims, own_claims, source_claim
 from graphmem.gateway.conversation import Chain, conversation_key, with_built_context
 from graphmem.model.edge import Edge, EdgeType, LineageType, edge_uid
 from graphmem.model.event import Event, Reason
 from graphmem.model.memory import Memory, Revision, Status, says_the_same
+from graphmem.model.policy import IndexPolicy
 from graphmem.model.state import Decision, EdgeEnds, EdgePlace, GraphState, edge_claim
 from graphmem.model.writing import WriteResult
 
@@ -25,6 +26,7 @@ class Draft:
 
     before: GraphState
     now: datetime
+    context_words: int = IndexPolicy().context_words
     memories: dict[str, Memory] = field(init=False)
     claims: dict[str, str] = field(init=False)
     chain: Chain = field(init=False)
@@ -61,6 +63,8 @@ class Draft:
         self.memories[memory.key] = memory
         if memory.status is Status.ACTIVE:
             self.take_claims(memory, also_from=instead_of)
+        if memory.status is Status.ACTIVE and memory.claims_content:
+            self._take([content_claims(memory)[-1]], memory, instead_of)
         self.join_conversation(memory, behind)
 
     def put(self, memory: Memory) -> None:
@@ -84,6 +88,7 @@ class Draft:
         changed = replace(memory, status=status, status_reason=reason, status_at=self.now)
         changed = replace(changed, updated_at=self.now, version=memory.version + 1)
         self.put(changed)
+        self.mark_neighbours(changed)
         self.release(memory)
         if status is Status.ACTIVE:
             self.take_claims(changed, also_from=changed)
@@ -92,10 +97,10 @@ class Draft:
     def claimed(self, claim: str) -> Memory | None:
         """The current memory behind a content or logical claim.
 
-        One that is not active claims nothing.
+        One that is not active, or no longer true, claims nothing.
         """
         memory = self.memories.get(self.claims.get(claim, ""))
-        if memory and not memory.is_current(self.now):
+        if memory and (not memory.is_current(self.now) or memory.is_over(self.now)):
             self.released.add(memory.key)
             return None
         return memory
@@ -121,7 +126,10 @@ class Draft:
 
     def take_claims(self, memory: Memory, *, also_from: Memory | None) -> None:
         """Take the claims of a memory that are free, or held by that other one or itself."""
-        for claim in own_claims(memory):
+        self._take(own_claims(memory), memory, also_from)
+
+    def _take(self, claims: Iterable[str], memory: Memory, also_from: Memory | None) -> None:
+        for claim in claims:
             holder = self.claimed(claim)
             if (
                 holder is None
@@ -136,7 +144,7 @@ class Draft:
             self.stale_contexts |= self.chain.insert(memory.key, conversation, behind)
 
     def mark_neighbours(self, memory: Memory) -> None:
-        """The text of a turn changed: so does the context of the turns around it."""
+        """The text or status of a turn changed: so does the context of the turns around it."""
         if conversation_key(memory):
             around = (self.chain.at(memory.key, step) for step in _CONTEXT_STEPS)
             self.stale_contexts |= {key for key in around if key}
@@ -228,13 +236,13 @@ class Draft:
             message = f"Another edge of this space has the uid {uid}."
             raise Conflict(message)
 
-    def rebuild_contexts(self, *, word_limit: int) -> None:
-        """Remake the contexts that turns around a changed one were built from."""
+    def _rebuild_contexts(self) -> None:
+        """Remake the contexts of the turns around what changed."""
         for key in sorted(self.stale_contexts):
             memory = self.memories.get(key)
             if memory and memory.context_built:
                 rebuilt = with_built_context(
-                    memory, self.chain, self.memories, word_limit=word_limit
+                    memory, self.chain, self.memories, word_limit=self.context_words
                 )
                 if rebuilt is not memory:
                     self.put(rebuilt)
@@ -243,6 +251,7 @@ class Draft:
         self, results: Sequence[WriteResult] = (), events: Iterable[Event] = ()
     ) -> Decision:
         """The decision that leads from the state before to this draft."""
+        self._rebuild_contexts()
         links = set(self.chain.before.items())
         known = set(self.before.previous_turns.items())
         return Decision(

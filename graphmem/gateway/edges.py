@@ -1,7 +1,7 @@
 """Edges: typed relations are drawn, revised and removed between memories of one space."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -46,6 +46,12 @@ class EdgeRequest:
         return memory_key(self.space, self.from_uid), self.type, memory_key(self.space, self.to_uid)
 
 
+def reasons_of(edges: Iterable[EdgeRequest]) -> list[str]:
+    """The reasons that edges are drawn for, and their native types."""
+    named = (text for edge in edges for text in (edge.reason, edge.link_type))
+    return [text for text in named if text]
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DrawnEdge:
     """An edge as it stands after a request."""
@@ -66,6 +72,11 @@ class DrawEdge(MemoryOperation[DrawnEdge]):
     def spaces(self) -> Sequence[Space]:
         """The space of both ends."""
         return (self.request.space,)
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The reason, if one is given."""
+        return reasons_of([self.request])
 
     def check(self) -> None:
         """Refuse what is wrong with the request.

@@ -95,6 +95,11 @@ class _ChangeOfTwo(_EntityOperation):
         """The space that the entities belong to."""
         return (self.owner,)
 
+    @property
+    def texts(self) -> Sequence[str]:
+        """The reason, if one is given."""
+        return [self.reason] if self.reason else []
+
     def made(
         self,
         kind: ChangeKind,

@@ -6,6 +6,7 @@ from typing import Any
 from graphmem.errors import Forbidden
 from graphmem.gateway.operation import Actor, Answer, Decided, Executed, Operation, State
 from graphmem.gateway.reactions import Reaction
+from graphmem.gateway.screening import screen
 from graphmem.gateway.workbench import MemoryIndex, Workbench
 from graphmem.model.caller import Caller
 from graphmem.model.job import Run
@@ -61,6 +62,7 @@ class Gateway:
 
         Raises:
             Forbidden: the key may not do that in one of its spaces; MemoryDisabled.
+            PolicyRefused: a reason or another of its texts may not be stored.
             GraphmemError: the operation was refused, and nothing changed.
             StoreUnavailable: the database does not answer.
         """
@@ -98,3 +100,5 @@ class Gateway:
             if not actor.may(operation.role, space):
                 raise Forbidden
             self._policies.check_enabled(space)
+            if operation.texts:
+                screen(operation.texts, self._policies.of(space))

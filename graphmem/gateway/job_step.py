@@ -1,7 +1,7 @@
 """Job step: one batch of what a job changes, as an operation."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 
 from graphmem.gateway.memory_operation import MemoryOperation
@@ -25,8 +25,8 @@ class JobStep(MemoryOperation[Decision]):
         return ()
 
     def selection(self) -> Selection:
-        """What was selected; what jobs change, no turn's context speaks of."""
-        return replace(self.selected, with_turns=False)
+        """What was selected."""
+        return self.selected
 
     def decide(self, state: GraphState, now: datetime) -> Decided[Decision]:  # noqa: ARG002
         """What the decider decides, as of the time that the job began."""

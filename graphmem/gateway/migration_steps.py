@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from graphmem.errors import ValueDamaged
-from graphmem.gateway.claims import content_claim, source_claim
+from graphmem.gateway.claims import content_claims, source_claim
 from graphmem.gateway.preparation import in_nfc
 from graphmem.model.memory import Memory
 from graphmem.model.tokens import epoch_ms, memory_tokens
@@ -58,18 +58,14 @@ def claim_by_what_counts(connection: Connection, report: Report) -> None:
         after, seen = rows[-1]["m"]["key"], seen + len(rows)
         claims = {row["m"]["key"]: row["claims"] for row in rows}
         space_rows = [
-            {"key": each.key, "old": claims[each.key], "new": claim}
+            {"key": each.key, "old": claims[each.key], "new": list(content_claims(each))}
             for each in _whole(rows, report)
-            if claims[each.key] and [claim := _claim_of(each)] != claims[each.key]
+            if claims[each.key] and not set(content_claims(each)) <= set(claims[each.key])
         ]
         if space_rows:
             connection.run("schema.claim_content", space_rows=space_rows)
         changed += len(space_rows)
         report(f"{seen:,} memories seen, {changed:,} have a new content claim")
-
-
-def _claim_of(memory: Memory) -> str:
-    return content_claim(memory.space, memory.type, memory.actor, memory.content, memory.kept_by)
 
 
 def join_unicode_forms(connection: Connection, report: Report) -> None:

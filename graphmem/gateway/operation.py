@@ -60,6 +60,11 @@ class Operation(ABC, Generic[State, Answer]):
     def spaces(self) -> Sequence[Space]:
         """The spaces that it changes."""
 
+    @property
+    def texts(self) -> Sequence[str]:
+        """What somebody put into words for it, such as a reason; it is screened."""
+        return ()
+
     def check(self) -> None:
         """Refuse what is wrong in itself, before anything is read.
 

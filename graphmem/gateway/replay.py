@@ -39,6 +39,7 @@ def report_from(answer: str, memories: Mapping[str, Memory]) -> WriteReport:
                 outcome=Outcome(entry["outcome"]),
                 memory=memories.get(entry["memory"]),
                 error=_error(entry["error"]) if entry["error"] else None,
+                not_taken=tuple(entry.get("not_taken", ())),
             )
             for entry in stored["results"]
         ),
@@ -56,6 +57,7 @@ def _entry(result: WriteResult) -> dict[str, object]:
         "index": result.index,
         "outcome": result.outcome.value,
         "memory": result.memory.key if result.memory else None,
+        "not_taken": list(result.not_taken),
         "error": None
         if error is None
         else {

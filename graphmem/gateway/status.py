@@ -41,6 +41,11 @@ class ChangeStatus(MemoryOperation[WriteResult]):
         """The space of the memory."""
         return (self.memory.space,)
 
+    @property
+    def texts(self) -> Sequence[str]:
+        """The reason, if one is given."""
+        return [self.reason] if self.reason else []
+
     def selection(self) -> Selection:
         """The memory, its claims, and what took its place."""
         keys = frozenset({self.memory.key})

@@ -17,7 +17,7 @@ from graphmem.errors import (
     PolicyRefused,
 )
 from graphmem.gateway.decide import Item, decide, selection_for
-from graphmem.gateway.edges import EdgeRequest, edge_problems
+from graphmem.gateway.edges import EdgeRequest, edge_problems, reasons_of
 from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.group_commit import GroupCommit
 from graphmem.gateway.memory_operation import MemoryOperation
@@ -94,6 +94,11 @@ class WriteMemories(MemoryOperation[WriteAnswer]):
     def spaces(self) -> Sequence[Space]:
         """The spaces of the edges."""
         return sorted({edge.space for edge in self.edges})
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """The reasons of the edges."""
+        return reasons_of(self.edges)
 
     def check(self) -> None:
         """Refuse what is wrong with the edges.

@@ -95,6 +95,10 @@ class Memory:
         """Whether it is active and its time has not passed."""
         return self.status is Status.ACTIVE and not self.has_expired(now)
 
+    def is_over(self, now: datetime) -> bool:
+        """Whether it is no longer true, though it was."""
+        return self.valid_until is not None and self.valid_until <= now
+
     @property
     def began(self) -> datetime:
         """Since when it is true, if known: valid_from, else when it happened or was said."""

@@ -98,6 +98,7 @@ class WriteResult:
     outcome: Outcome
     memory: Memory | None = None
     error: GraphmemError | None = None
+    not_taken: tuple[str, ...] = ()  # fields of the request that the memory does not take over
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

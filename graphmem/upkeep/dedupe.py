@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
+from graphmem.gateway.claims import timed_claim
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.tracing import effect
 from graphmem.model.entity import slug
@@ -76,18 +77,23 @@ def decide_dedupe(state: GraphState, now: datetime) -> Decision:
     The one that stays counts the mentions of all, as if it had been said again (001, Curator).
     """
     draft = Draft(before=state, now=now)
-    groups: dict[RepeatKey, list[Memory]] = defaultdict(list)
+    groups: dict[tuple[RepeatKey, str], list[Memory]] = defaultdict(list)
     for _, memory in sorted(state.memories.items()):
         if may_repeat(memory):
             key = repeat_key(
                 memory.space.key, memory.type, memory.actor, memory.logical_key, memory.content
             )
-            groups[key].append(memory)
+            groups[key, _time_of(memory)].append(memory)
     events: list[Event] = []
     for group in groups.values():
         if len(group) > 1:
             events += _keep_one(draft, group)
     return draft.decision(events=events)
+
+
+def _time_of(memory: Memory) -> str:
+    """The interval of a memory and its occasion: equal words of two times are no repeats."""
+    return timed_claim("", memory.type, memory.occurred_at, memory.valid_from, memory.valid_until)
 
 
 def _keep_one(draft: Draft, group: Sequence[Memory]) -> list[Event]:

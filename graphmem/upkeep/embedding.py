@@ -102,7 +102,7 @@ class PendingEmbedding:
             versions = {key: version for key, (version, _) in members.items()}
             self._gateway.execute(
                 JobStep(
-                    selected=Selection(memories=frozenset(members)),
+                    selected=Selection(memories=frozenset(members), with_turns=False),
                     decider=partial(decide_embedding, versions=versions),
                     vectors=dict(enumerate(vectors for _, vectors in members.values())),
                 ),

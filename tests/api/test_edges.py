@@ -29,6 +29,34 @@ def delete(api, uid, query=""):
     return api.client.delete(f"/v1/edges/{uid}{query}", headers={"X-API-Key": api.key})
 
 
+def test_a_secret_in_a_reason_is_refused_wherever_one_is_given(four):
+    four.post(
+        "/v1/memories/batch",
+        {
+            "items": [
+                {"space": "user:ada", "content": f"I met {name}.", "entities": [f"person:{name}"]}
+                for name in ("jon", "john")
+            ]
+        },
+    )
+    reason = "the password is hunter2hunter2"
+
+    for answer in (
+        draw(four, "a", "b", reason=reason),
+        four.post("/v1/memories/a/retract?space=user:ada", {"reason": reason}),
+        four.post("/v1/memories/a/archive?space=user:ada", {"reason": reason}),
+        four.post(
+            "/v1/entities/person:jon/merge",
+            {"space": "user:ada", "into": "person:john", "reason": reason},
+        ),
+    ):
+        assert (403, "screening_secret") == (
+            answer.status_code,
+            answer.get_json()["error"]["reason"],
+        )
+    assert 0 == four.get("/v1/edges?space=user:ada").get_json()["total"]
+
+
 def test_an_edge_is_drawn_and_listed(four):
     answer = draw(four, "a", "b", weight=0.4, reason="both facts")
 

@@ -179,7 +179,7 @@ def test_a_key_acts_only_in_its_role_and_spaces(api):
     [
         ({"importance": 101}, 422, "invalid_input"),
         ({"updates": ["nowhere"]}, 422, "invalid_input"),
-        ({"content": "My key is sk-abcdefghijklmnopqrstuvwx."}, 403, "policy_refused"),
+        ({"content": "My key is sk-a1b2c3d4e5f6g7h8i9j0k1l2."}, 403, "policy_refused"),
     ],
 )
 def test_an_atomic_batch_that_is_rolled_back_has_the_status_of_its_first_cause(

@@ -1,9 +1,13 @@
 """Conversations on a real graph."""
 
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 
+import pytest
 from builders import NOW, a_request
 
+from graphmem.gateway.status import ChangeStatus
+from graphmem.model.memory import Status
 from graphmem.model.source import Source
 
 
@@ -104,3 +108,73 @@ def test_a_turn_revised_by_its_logical_key_keeps_its_neighbours(house):
         house.rows("MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN m.content, m.context")
     )
     assert {"One": "Two again", "Two again": "One\nThree", "Three": "Two again\nOne"} == contexts
+
+
+def contexts(house):
+    return dict(
+        house.rows(
+            "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN m.content, m.context"
+            " ORDER BY m.content"
+        )
+    )
+
+
+def said(house):
+    """Five turns, each of a word of its own; and their contexts."""
+    for number, word in enumerate(("alpha", "bravo", "charlie", "delta", "echo")):
+        house.write(turn(f"The {word} is here.", uid=f"t{number}"))
+    return contexts(house)
+
+
+def change(house, status, uid="t2"):
+    (memory,) = house.graphmem.memories.by_uid(house.caller.tenant, uid)
+    before = house.graphmem.histories.last_active(memory)
+    house.graphmem.gateway.execute(
+        ChangeStatus(memory=memory, status=status, reason="by hand", before=before), house.caller
+    )
+
+
+@pytest.mark.parametrize("status", [Status.RETRACTED, Status.ARCHIVED])
+def test_what_stops_being_active_leaves_the_contexts_beside_it_and_comes_back_there(house, status):
+    before = said(house)
+    assert 3 == sum("charlie" in f"{context}" for context in before.values())
+
+    change(house, status)
+
+    beside = contexts(house)
+    assert [] == [
+        content
+        for content, context in beside.items()
+        if "charlie" in f"{context}" and "charlie" not in content
+    ]
+    assert [] == [
+        item.memory.content
+        for item in house.recall("charlie").items
+        if item.explanation.text is not None
+    ]
+    change(house, Status.ACTIVE)
+    assert before == contexts(house)
+
+
+def test_what_expires_leaves_them_when_its_job_runs(house):
+    said(house)
+    end = house.clock.now() + timedelta(minutes=1)
+    house.write(turn("The foxtrot is here.", uid="t5", expires_at=end))
+    assert "foxtrot" in contexts(house)["The echo is here."]
+    house.clock.advance(minutes=2)
+
+    house.graphmem.runner.run("expire")
+
+    assert "foxtrot" not in contexts(house)["The echo is here."]
+
+
+def test_a_superseded_turn_leaves_them_in_the_same_write(house):
+    said(house)
+
+    house.write(a_request("The golf is here.", updates=("t2",)))
+
+    assert [] == [
+        content
+        for content, context in contexts(house).items()
+        if "charlie" in f"{context}" and "charlie" not in content
+    ]

@@ -4,6 +4,7 @@ import math
 from datetime import UTC, datetime
 
 import pytest
+import screening_corpus
 from builders import a_request
 
 from graphmem.gateway.screening import refusal
@@ -118,6 +119,41 @@ SECRETS = [
 @pytest.mark.parametrize("around", ["{}", "it is {} ok", "密码是{}。"])
 def test_secrets_are_refused_next_to_any_script(secret, around):
     assert "screening_secret" == refusal(a_request(around.format(secret)), POLICY)
+
+
+@pytest.mark.parametrize("text", screening_corpus.SECRETS)
+def test_a_secret_is_refused(text):
+    assert "screening_secret" == refusal(a_request(text), POLICY)
+
+
+@pytest.mark.parametrize("text", screening_corpus.HARMLESS)
+def test_what_only_looks_like_one_is_kept(text):
+    assert refusal(a_request(text), POLICY) is None
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"source": Source(key=SECRETS[4])},
+        {"source": Source(conversation_id=SECRETS[4])},
+        {"tags": (SECRETS[4],)},
+        {"actor": SECRETS[4]},
+        {"summary": SECRETS[4]},
+        {"context": SECRETS[4]},
+        {"logical_key": SECRETS[4]},
+        {"entities": (EntityRef(key="person:ada", label=SECRETS[4]),)},
+    ],
+)
+def test_secrets_are_found_in_every_field(fields):
+    assert "screening_secret" == refusal(a_request(**fields), POLICY)
+
+
+@pytest.mark.parametrize(
+    "part", ["a1", "password is ", "://a:", "eyJ", "sk-", "secret key ", "aws ", "a1'", "//"]
+)
+def test_a_text_made_against_the_patterns_takes_no_longer_than_others(part):
+    # 32,000 characters; with a pattern that goes back and forth this takes minutes
+    assert refusal(a_request(part * (32_000 // len(part))), POLICY) is None
 
 
 def test_secrets_are_found_in_metadata_too():
