@@ -13,14 +13,16 @@ CALL (whole) {
 }
 
 // fragment: touching
-// The edges of the memories that come whole.
-UNWIND whole AS m
+// The edges of a memory that comes whole.
 MATCH (m)-[e:@EDGE_TYPES]-(o:Memory)
 WHERE o.space = m.space
 
+// fragment: newest_edges
+// The newest hundred of them; one more says that there are more.
+RETURN e ORDER BY coalesce(e.created_at, datetime({epochMillis: 0})) DESC, e.uid LIMIT 101
+
 // fragment: edge_rows
-// The first of these edges, as rows.
-WITH m, e ORDER BY e.uid, m.key LIMIT 1000
+// These edges, as rows.
 WITH m, startNode(e) AS from, e, endNode(e) AS to
 RETURN collect([m.key, @edge_row]) AS edges
 
@@ -43,7 +45,11 @@ CALL (everyone) {
 }
 @mentions
 CALL (whole) {
-  @touching
+  UNWIND whole AS m
+  CALL (m) {
+    @touching
+    @newest_edges
+  }
   @edge_rows
 }
 @bundle
@@ -173,8 +179,12 @@ CALL (everyone) {
 }
 @mentions
 CALL (whole) {
-  @touching
-    AND e.created_at <= $known_at
+  UNWIND whole AS m
+  CALL (m) {
+    @touching
+      AND e.created_at <= $known_at
+    @newest_edges
+  }
   @edge_rows
 }
 @bundle;

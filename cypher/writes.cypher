@@ -45,6 +45,16 @@ WITH m
 RETURN @memory AS m, @entities AS entities
 ORDER BY m.key;
 
+// name: updated
+// The memories that some memories update, of the same space.
+// parameters: space_keys
+UNWIND $space_keys AS key
+MATCH (m:Memory {key: key})-[:UPDATES]->(older:Memory)
+WHERE older.space = m.space
+WITH m, older ORDER BY older.key
+RETURN m.key AS key, collect(older.key) AS updated
+ORDER BY key;
+
 // name: updaters
 // The memories that update some memories, of the same space.
 // parameters: space_keys
@@ -53,6 +63,29 @@ MATCH (m:Memory {key: key})<-[:UPDATES]-(newer:Memory)
 WHERE newer.space = m.space
 WITH m, newer ORDER BY newer.key
 RETURN m.key AS key, collect(newer.key) AS updaters
+ORDER BY key;
+
+// fragment: value_of_key
+// A value of a logical key that holds at some time, and since when.
+MATCH (m:Memory)
+WHERE m.space = row.space AND m.logical_key = row.logical_key AND coalesce(m.kept_by, '') = row.kept_by
+  AND m.status IN ['active', 'superseded']
+WITH m, coalesce(m.valid_from, m.occurred_at, m.created_at) AS began
+
+// name: values_around
+// Of logical keys, each at a time: the last value that began by then, and the next one.
+// parameters: space_rows
+UNWIND $space_rows AS row
+CALL (row) {
+  @value_of_key
+  WHERE began <= row.at AND coalesce(m.valid_until > began, true)
+  RETURN m.key AS key ORDER BY began DESC, m.created_at DESC, key DESC LIMIT 1
+UNION
+  @value_of_key
+  WHERE began > row.at AND coalesce(m.valid_until > began, true)
+  RETURN m.key AS key ORDER BY began, m.created_at, key LIMIT 1
+}
+RETURN DISTINCT key
 ORDER BY key;
 
 // name: corrections

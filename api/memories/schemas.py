@@ -26,7 +26,7 @@ from graphmem.intake.jsonl_format import memory_values
 from graphmem.model.memory import Authority, Memory, MemoryType, Status
 from graphmem.model.policy import WritePolicy
 from graphmem.model.source import CapturedBy, Source, SourceType
-from graphmem.model.writing import Dedupe, OnSameKey, WriteRequest
+from graphmem.model.writing import Dedupe, OnSameKey, Outcome, WriteRequest
 from graphmem.text.instructions import is_instruction_like
 from graphmem.text.times import iso
 
@@ -294,7 +294,7 @@ class AddAnswer(Schema):
     """What became of an added memory."""
 
     outcome = fields.String(
-        metadata={"enum": ["created", "reinforced", "revised", "superseded", "unchanged"]}
+        metadata={"enum": [each.value for each in Outcome if each is not Outcome.REFUSED]}
     )
     memory = fields.Nested(MemoryAnswer)
     not_taken = fields.List(fields.String(), metadata=_NOT_TAKEN)

@@ -103,7 +103,11 @@ def add(values: dict[str, Any]) -> Response:
         **not_taken,
         trace_id=report.trace_id,
     )
-    is_new = result.outcome in {Outcome.CREATED, Outcome.SUPERSEDED}
+    is_new = result.outcome in {
+        Outcome.CREATED,
+        Outcome.SUPERSEDED,
+        Outcome.SUPERSEDED_BY_NEWER,
+    }
     response.status_code = HTTPStatus.CREATED if is_new else HTTPStatus.OK
     return tagged(response, memory)
 

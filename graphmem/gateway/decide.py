@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from graphmem.errors import Conflict, GraphmemError, InvalidInput, NotFound
-from graphmem.gateway.claims import logical_claim, source_claim, timed_claim
+from graphmem.gateway.axis import Place, place_of
+from graphmem.gateway.claims import content_claims, logical_claim, source_claim, timed_claim
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.edges import EdgeRequest, draw_requested, edge_selection
 from graphmem.gateway.keeping import check_keeper
@@ -20,7 +21,7 @@ from graphmem.model.event import Reason
 from graphmem.model.memory import Memory, Status, memory_key
 from graphmem.model.policy import Policy, SpeculativePolicy
 from graphmem.model.space import Space
-from graphmem.model.state import Decision, GraphState, Selection
+from graphmem.model.state import Decision, GraphState, Selection, ValueAt
 from graphmem.model.tokens import epoch_ms
 from graphmem.model.writing import Dedupe, OnSameKey, Outcome, WriteRequest, WriteResult
 from graphmem.text.normalise import comparable, shorten
@@ -98,6 +99,7 @@ def selection_for(items: Iterable[Item], edges: Sequence[EdgeRequest] = ()) -> S
     conversations: set[str] = set()
     anchors: set[str] = set()
     entities: set[str] = set()
+    items = list(items)
     for item in items:
         claims |= _claims_of(item)
         memories |= {item.key_of(uid) for _, uid in item.references}
@@ -110,6 +112,7 @@ def selection_for(items: Iterable[Item], edges: Sequence[EdgeRequest] = ()) -> S
         entities |= {f"{item.space.without_persona.key}|{ref.key}" for ref in item.request.entities}
     drawn = edge_selection(edges)
     return Selection(
+        values=frozenset(_value_of(item) for item in items if item.request.logical_key),
         claims=frozenset(claims),
         memories=frozenset(memories) | drawn.memories,
         conversations=frozenset(conversations),
@@ -117,6 +120,16 @@ def selection_for(items: Iterable[Item], edges: Sequence[EdgeRequest] = ()) -> S
         entities=frozenset(entities),
         edges=drawn.edges,
         edge_uids=drawn.edge_uids,
+    )
+
+
+def _value_of(item: Item) -> ValueAt:
+    request = item.request
+    return ValueAt(
+        space=item.space.key,
+        logical_key=request.logical_key or "",
+        kept_by=request.kept_by,
+        at=request.valid_from or request.occurred_at or request.created_at,
     )
 
 
@@ -180,8 +193,9 @@ def _accepted(draft: Draft, item: Item, policy: Policy) -> WriteResult:
         memory = draft.set_status(memory, request.status, Reason.IMPORT)
     if source and not item.is_correction:
         draft.claim(source, memory)
-    if _connect(draft, item, memory) and outcome is Outcome.CREATED:
-        outcome = Outcome.SUPERSEDED
+    connected = _connect(draft, item, memory)
+    if connected and outcome is Outcome.CREATED:
+        outcome = connected
     return WriteResult(index=item.index, outcome=outcome, memory=memory, not_taken=not_taken)
 
 
@@ -193,17 +207,21 @@ def _apply(draft: Draft, item: Item, policy: Policy) -> _Applied:
     if existing:
         check_keeper(existing, request.kept_by)
         return _revise(draft, item, existing, policy)
-    if existing := _of_logical_key(draft, item):
-        return _same_key(draft, item, existing, policy)
+    if request.logical_key and (values := draft.values_of(_logical_claim(item))):
+        return _by_key(draft, item, place_of(_begin_of(item, draft.now), values), policy)
     if existing := _of_content(draft, item):
         return _reinforce(draft, item, existing, policy)
     return _Applied(Outcome.CREATED, _create(draft, item, policy))
 
 
-def _of_logical_key(draft: Draft, item: Item) -> Memory | None:
-    """The memory that holds the logical key of a request."""
-    key = item.request.logical_key
-    return draft.claimed(logical_claim(item.space, key, item.request.kept_by)) if key else None
+def _logical_claim(item: Item) -> str:
+    return logical_claim(item.space, item.request.logical_key or "", item.request.kept_by)
+
+
+def _begin_of(item: Item, now: datetime) -> datetime:
+    """When the value of a request begins: at its valid_from, when it happened, or now."""
+    request = item.request
+    return request.valid_from or request.occurred_at or request.created_at or now
 
 
 def _of_content(draft: Draft, item: Item) -> Memory | None:
@@ -242,18 +260,68 @@ def check_version(memory: Memory, expected: int | None) -> None:
         raise Conflict(message)
 
 
-def _same_key(draft: Draft, item: Item, existing: Memory, policy: Policy) -> _Applied:
-    """The same claim by its logical key: said again, kept, replaced, or ended by a new one."""
-    says_the_same = comparable(existing.content) == comparable(item.request.content)
-    if item.request.on_same_key is OnSameKey.KEEP:
-        return _Applied(Outcome.UNCHANGED, existing, () if says_the_same else ("content",))
-    if says_the_same and is_repeat(item.request, existing):
-        return _reinforce(draft, item, existing, policy)
-    if item.request.on_same_key is OnSameKey.REVISE:
-        return _revise(draft, item, existing, policy)
-    memory = _create(draft, item, policy, instead_of=existing)
-    draft.supersede(memory, existing)
-    return _Applied(Outcome.SUPERSEDED, memory)
+def _by_key(draft: Draft, item: Item, place: Place, policy: Policy) -> _Applied:
+    """A value of a logical key that has others: said again, kept, corrected, or one of its own."""
+    request = item.request
+    in_force = _current(place.in_force, draft.now)
+    for value in (in_force, place.after):
+        says_the_same = value and comparable(value.content) == comparable(request.content)
+        if value and says_the_same and is_repeat(request, value):
+            return _said_again(draft, item, value, policy)
+    if in_force and request.on_same_key is OnSameKey.KEEP:
+        return _Applied(Outcome.UNCHANGED, in_force, ("content",))
+    if in_force and _is_correction(request, in_force):
+        return _revise(draft, item, in_force, policy)
+    return _placed(draft, item, place, policy)
+
+
+def _said_again(draft: Draft, item: Item, value: Memory, policy: Policy) -> _Applied:
+    """A value said again; where that widens its interval, it holds against the one before it."""
+    applied = _reinforce(draft, item, value, policy)
+    memory = applied.memory
+    others = [each for each in draft.values_of(_logical_claim(item)) if each.key != memory.key]
+    place = place_of(memory.began, others)
+    if place.in_force:
+        draft.end(place.in_force, memory.began)
+    if place.after and not memory.is_over(place.after.began):
+        memory = replace(memory, valid_until=place.after.began)
+        draft.memories[memory.key] = memory
+    return applied._replace(memory=memory)
+
+
+def _current(value: Memory | None, now: datetime) -> Memory | None:
+    """A value, unless its time has run out."""
+    return None if value is None or value.has_expired(now) else value
+
+
+def _is_correction(request: WriteRequest, value: Memory) -> bool:
+    """Whether a request corrects a value in place: it names no begin, or the same."""
+    begin = request.valid_from or request.occurred_at
+    return (
+        request.on_same_key is OnSameKey.REVISE
+        and value.status is Status.ACTIVE
+        and begin in {None, value.began}
+    )
+
+
+def _placed(draft: Draft, item: Item, place: Place, policy: Policy) -> _Applied:
+    """A value of its own at its place: it ends the one before, and ends where the next begins."""
+    before, after = place.before, place.after
+    is_past = after is not None and after.began <= draft.now
+    memory = _create(draft, item, policy, instead_of=None if is_past else place.in_force)
+    memory = replace(memory, valid_from=memory.valid_from or place.begin)
+    if after and (memory.valid_until is None or memory.valid_until > after.began):
+        memory = replace(memory, valid_until=after.began)
+    draft.memories[memory.key] = memory
+    if before:
+        draft.draw(memory, EdgeType.UPDATES, before)
+        if before.status is Status.ACTIVE or not before.is_over(place.begin):
+            draft.end(before, place.begin)
+    if after:
+        draft.draw(after, EdgeType.UPDATES, memory)
+    if after and is_past:
+        return _Applied(Outcome.SUPERSEDED_BY_NEWER, draft.put_in_the_past(memory, after.began))
+    return _Applied(Outcome.SUPERSEDED if place.in_force else Outcome.CREATED, memory)
 
 
 def _create(
@@ -318,6 +386,8 @@ def _revise(draft: Draft, item: Item, existing: Memory, policy: Policy) -> _Appl
         replace(existing, **_changes(draft, item, existing, policy)), existing, item
     )
     _check_interval(memory)
+    if item.is_correction:
+        _check_no_twin(draft, memory, existing)
     holds = existing.is_current(draft.now) and not existing.is_over(draft.now)
     is_stale = not (holds or item.is_correction or _keeps_status(item))
     if memory == existing and not is_stale:
@@ -410,6 +480,16 @@ def _adds_entities(request: WriteRequest, existing: Memory) -> bool:
     return not {ref.key for ref in request.entities} <= {ref.key for ref in existing.entities}
 
 
+def _check_no_twin(draft: Draft, memory: Memory, existing: Memory) -> None:
+    """Refuse a correction to the words of another memory of the same time."""
+    if memory.content == existing.content or not memory.claims_content:
+        return
+    other = draft.claimed(content_claims(memory)[0])
+    if other and other.key != memory.key and memory.overlaps(other):
+        message = f"The memory {other.uid} says that already."
+        raise Conflict(message)
+
+
 def _check_interval(memory: Memory) -> None:
     if memory.valid_from and memory.valid_until and memory.valid_until < memory.valid_from:
         raise InvalidInput({"valid_until": ["Must not be before valid_from."]})
@@ -434,20 +514,28 @@ def _current_again(memory: Memory, draft: Draft) -> Memory:
     )
 
 
-def _connect(draft: Draft, item: Item, memory: Memory) -> bool:
-    """Draw the requested edges; says whether a memory was superseded by it."""
-    superseded = False
+def _connect(draft: Draft, item: Item, memory: Memory) -> Outcome | None:
+    """Draw the requested edges; the outcome of one that updates others."""
+    outcome: Outcome | None = None
     for name, edge_type in _EDGE_FIELDS.items():
         for uid in getattr(item.request, name):
             other = draft.memories[item.key_of(uid)]
             if other.key == memory.key:
                 continue
-            if edge_type is EdgeType.UPDATES:
+            if (
+                edge_type is EdgeType.UPDATES
+                and memory.key in draft.created
+                and memory.is_before(other)
+            ):
+                draft.draw(other, EdgeType.UPDATES, memory)
+                memory = draft.put_in_the_past(draft.memories[memory.key], other.began)
+                outcome = Outcome.SUPERSEDED_BY_NEWER
+            elif edge_type is EdgeType.UPDATES:
                 draft.supersede(memory, other)
-                superseded = True
+                outcome = Outcome.SUPERSEDED
             else:
                 draft.draw(memory, edge_type, other)
-    return superseded
+    return outcome
 
 
 def _check_references(draft: Draft, item: Item) -> None:

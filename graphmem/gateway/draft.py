@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from graphmem.errors import Conflict
-from graphmem.gateway.claims import content_claims, own_claims, source_claim
+from graphmem.gateway.claims import content_claims, logical_claim, own_claims, source_claim
 from graphmem.gateway.conversation import Chain, conversation_key, with_built_context
 from graphmem.model.edge import Edge, EdgeType, LineageType, edge_uid
 from graphmem.model.event import Event, Reason
@@ -44,11 +44,14 @@ class Draft:
     released: set[str] = field(default_factory=set)
     vectors_of: dict[str, int] = field(default_factory=dict)
     stale_contexts: set[str] = field(default_factory=set)
+    values: dict[str, set[str]] = field(default_factory=dict)  # claim of a logical key → memories
 
     def __post_init__(self) -> None:
         """Begin with what was selected."""
         self.memories = dict(self.before.memories)
         self.claims = dict(self.before.claims)
+        for memory in self.before.memories.values():
+            self._note_value(memory)
         self.chain = Chain(
             before=dict(self.before.previous_turns),
             after={earlier: later for later, earlier in self.before.previous_turns.items()},
@@ -61,6 +64,7 @@ class Draft:
         """Add a memory: its claims where they are free, its place in its conversation."""
         self.created.add(memory.key)
         self.memories[memory.key] = memory
+        self._note_value(memory)
         if memory.status is Status.ACTIVE:
             self.take_claims(memory, also_from=instead_of)
         if memory.status is Status.ACTIVE and memory.claims_content:
@@ -77,6 +81,18 @@ class Draft:
             if not _is_count(previous, memory):
                 self.rewritten.add(memory.key)
         self.memories[memory.key] = memory
+        self._note_value(memory)
+
+    def _note_value(self, memory: Memory) -> None:
+        if memory.logical_key:
+            claim = logical_claim(memory.space, memory.logical_key, memory.kept_by)
+            self.values.setdefault(claim, set()).add(memory.key)
+
+    def values_of(self, claim: str) -> list[Memory]:
+        """The values of a logical key around what is decided; those taken back are none."""
+        found = (self.memories.get(key) for key in sorted(self.values.get(claim, ())))
+        kept = {Status.ACTIVE, Status.SUPERSEDED}
+        return [memory for memory in found if memory and memory.status in kept]
 
     def rewrite(self, memory: Memory) -> None:
         """Write a memory as it is, with all that repeats it."""
@@ -84,8 +100,13 @@ class Draft:
         self.rewritten.add(memory.key)
 
     def set_status(self, memory: Memory, status: Status, reason: str | None) -> Memory:
-        """Give a memory a status; one that is not active claims nothing."""
+        """Give a memory a status; one that is not active claims nothing.
+
+        What is superseded ends now, if it has not ended before.
+        """
         changed = replace(memory, status=status, status_reason=reason, status_at=self.now)
+        if status is Status.SUPERSEDED and not changed.is_over(self.now):
+            changed = replace(changed, valid_until=max(changed.began, self.now))
         changed = replace(changed, updated_at=self.now, version=memory.version + 1)
         self.put(changed)
         self.mark_neighbours(changed)
@@ -161,17 +182,39 @@ class Draft:
         self.draw(memory, EdgeType.UPDATES, other)
         if other.status in {Status.SUPERSEDED, Status.RETRACTED}:
             return False
-        began = memory.began
+        # one that is there has begun, whatever another clock says of when it arrived
+        began = memory.valid_from or memory.occurred_at or min(memory.created_at, self.now)
         if memory.valid_from is None and (
             memory.valid_until is None or memory.valid_until >= began
         ):
             self._begin(memory, began)
-        if (other.valid_until is None or other.valid_until > began) and (
-            other.valid_from or began
-        ) <= began:
-            other = replace(other, valid_until=began)
-        self.set_status(other, Status.SUPERSEDED, Reason.UPDATE)
+        if (other.valid_from or began) <= began:
+            self.end(other, began)
+        else:
+            self.set_status(other, Status.SUPERSEDED, Reason.UPDATE)
         return True
+
+    def end(self, memory: Memory, at: datetime) -> None:
+        """Let a memory hold until another takes its place, which it holds against until then."""
+        if memory.valid_until is None or memory.valid_until > at:
+            memory = replace(memory, valid_until=at)
+        if at <= self.now:
+            self.set_status(memory, Status.SUPERSEDED, Reason.UPDATE)
+        else:
+            self.put(replace(memory, updated_at=self.now, version=memory.version + 1))
+
+    def put_in_the_past(self, memory: Memory, until: datetime) -> Memory:
+        """A memory of this decision whose successor has begun already."""
+        past = replace(
+            memory,
+            valid_until=until,
+            status=Status.SUPERSEDED,
+            status_reason=Reason.UPDATE,
+            status_at=self.now,
+        )
+        self.memories[memory.key] = past
+        self.release(past)
+        return past
 
     def _begin(self, memory: Memory, began: datetime) -> None:
         if memory.key in self.created:

@@ -184,8 +184,8 @@ def draw_requested(draft: Draft, request: EdgeRequest, *, path: str = "") -> Edg
 
     Raises:
         InvalidInput: an end is not there, or both are the same.
-        Conflict: a memory that is not current would update one that is, or another edge of the
-            space has that uid.
+        Conflict: a memory that is not current, or began earlier, would update one that is, or
+            another edge of the space has that uid.
         KeptByRoom: it starts at a memory that a room keeps, or would supersede one.
     """
     start, _, end = request.ends
@@ -202,6 +202,9 @@ def draw_requested(draft: Draft, request: EdgeRequest, *, path: str = "") -> Edg
     if request.type is EdgeType.UPDATES and draft.memories[end].status is Status.ACTIVE:
         if (status := draft.memories[start].status) is not Status.ACTIVE:
             message = f"The memory {request.from_uid} is {status}: it cannot update a current one."
+            raise Conflict(message)
+        if draft.memories[start].is_before(draft.memories[end]):
+            message = f"The memory {request.from_uid} began before {request.to_uid}, not after it."
             raise Conflict(message)
         draft.supersede(draft.memories[start], draft.memories[end])
     return draft.draw(

@@ -72,7 +72,7 @@ class Gateway:
         keeps_nothing = dry_run or (isinstance(actor, Run) and actor.dry_run)
 
         def work(opened: Transaction) -> Decided[Answer]:
-            transaction = Workbench(opened, index=self._index, reactions=self._reactions)
+            transaction = Workbench(opened, index=self._index, reactions=self._reactions, now=now)
             state = operation.read(transaction)
             if isinstance(actor, Caller):
                 for space in operation.spaces_found(state):

@@ -48,7 +48,9 @@ class MemoryOperation(Operation[GraphState, Answer]):
             own = self.read_records(transaction)
             return own, read_resting(transaction, reactions, memories=memories)
 
-        return read_state(transaction, self.selection(), read_records=read_records)
+        return read_state(
+            transaction, self.selection(), now=transaction.now, read_records=read_records
+        )
 
     def react(self, state: GraphState, decided: Decided[Answer], now: datetime) -> Decided[Answer]:
         """Let rooms decide what follows from memories that left, came back or were reworded."""

@@ -1,11 +1,12 @@
 """Status: memories are retracted, archived and restored; nothing is deleted."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from graphmem.errors import Conflict, NotFound
-from graphmem.gateway.claims import own_claims
+from graphmem.gateway.axis import place_of
+from graphmem.gateway.claims import claims_of, content_claims, logical_claim
 from graphmem.gateway.decide import check_version
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.keeping import check_keeper
@@ -14,7 +15,7 @@ from graphmem.gateway.operation import Decided
 from graphmem.model.event import Effect, Event
 from graphmem.model.memory import Memory, Status
 from graphmem.model.space import Space
-from graphmem.model.state import Decision, GraphState, Selection
+from graphmem.model.state import Decision, GraphState, Selection, ValueAt
 from graphmem.model.trace import TraceKind
 from graphmem.model.writing import Outcome, WriteResult
 
@@ -48,8 +49,20 @@ class ChangeStatus(MemoryOperation[WriteResult]):
 
     def selection(self) -> Selection:
         """The memory, its claims, and what took its place."""
-        keys = frozenset({self.memory.key})
-        return Selection(memories=keys, updated=keys, claims=frozenset(own_claims(self.memory)))
+        memory, keys = self.memory, frozenset({self.memory.key})
+        values = []
+        if memory.logical_key:
+            values.append(
+                ValueAt(
+                    space=memory.space.key,
+                    logical_key=memory.logical_key,
+                    kept_by=memory.kept_by,
+                    at=memory.began,
+                )
+            )
+        return Selection(
+            memories=keys, updated=keys, claims=claims_of([memory]), values=frozenset(values)
+        )
 
     def decide(self, state: GraphState, now: datetime) -> Decided[WriteResult]:
         """Give the memory its status.
@@ -67,7 +80,8 @@ def decide_status(state: GraphState, change: ChangeStatus, *, now: datetime) -> 
     Raises:
         NotFound: there is no such memory.
         KeptByRoom: a room keeps it, and this is not everybody's right.
-        Conflict: it has changed since, or what superseded it is still current.
+        Conflict: it has changed since, what superseded it is still current, or another one says
+            the same, or holds at that time under its logical key.
     """
     memory = state.memories.get(change.memory.key)
     if memory is None:
@@ -82,7 +96,13 @@ def decide_status(state: GraphState, change: ChangeStatus, *, now: datetime) -> 
         return draft.decision([WriteResult(index=0, outcome=Outcome.UNCHANGED, memory=memory)])
     if change.status is Status.ACTIVE:
         memory = _open_again(memory, change.before, state, now)
+        memory = _at_its_place(draft, memory, state.updates.get(memory.key, ()))
     changed = draft.set_status(memory, change.status, change.reason)
+    if change.status is Status.ACTIVE:
+        for key in state.updates.get(memory.key, ()):
+            if key in draft.memories and draft.memories[key].status is Status.ACTIVE:
+                draft.supersede(changed, draft.memories[key])
+        draft.take_claims(draft.memories[memory.key], also_from=None)
     event = Event(
         space=changed.space.key,
         subject=changed.uid,
@@ -90,6 +110,34 @@ def decide_status(state: GraphState, change: ChangeStatus, *, now: datetime) -> 
         detail={"reason": change.reason},
     )
     return draft.decision([WriteResult(index=0, outcome=Outcome.REVISED, memory=changed)], [event])
+
+
+def _at_its_place(draft: Draft, memory: Memory, superseded: Collection[str]) -> Memory:
+    """A restored memory, which ends where the next value of its key begins.
+
+    Raises:
+        Conflict: another memory says the same, or holds then under its key.
+    """
+    beside = [memory.key, *superseded]
+    for other in filter(None, map(draft.claimed, content_claims(memory))):
+        if memory.claims_content and other.key not in beside and memory.overlaps(other):
+            raise Conflict(_in_the_way(other))
+    if memory.logical_key is None:
+        return memory
+    claim = logical_claim(memory.space, memory.logical_key, memory.kept_by)
+    values = [each for each in draft.values_of(claim) if each.key not in beside]
+    place = place_of(memory.began, values)
+    if place.in_force:
+        raise Conflict(_in_the_way(place.in_force))
+    if place.after and not memory.is_over(place.after.began):
+        if place.after.began <= draft.now:
+            raise Conflict(_in_the_way(place.after))
+        memory = replace(memory, valid_until=place.after.began)
+    return memory
+
+
+def _in_the_way(other: Memory) -> str:
+    return f"The memory {other.uid} says the same or has its key: take that back first."
 
 
 def _is_free_to(change: ChangeStatus, memory: Memory) -> bool:

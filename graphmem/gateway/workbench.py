@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
 from graphmem.gateway.indexing import index_entry
@@ -39,9 +40,15 @@ class Workbench(Transaction):
     """The open transaction of an operation, with what it needs beside the graph."""
 
     def __init__(
-        self, opened: Transaction, *, index: MemoryIndex, reactions: Sequence[Reaction]
+        self,
+        opened: Transaction,
+        *,
+        index: MemoryIndex,
+        reactions: Sequence[Reaction],
+        now: datetime,
     ) -> None:
         self._opened = opened
+        self.now = now
         self.index = index
         self.reactions = reactions
 

@@ -99,6 +99,18 @@ class Memory:
         """Whether it is no longer true, though it was."""
         return self.valid_until is not None and self.valid_until <= now
 
+    def overlaps(self, other: "Memory") -> bool:
+        """Whether there is a time at which both may be true."""
+        return not (
+            (self.valid_from and other.is_over(self.valid_from))
+            or (other.valid_from and self.is_over(other.valid_from))
+        )
+
+    def is_before(self, other: "Memory") -> bool:
+        """Whether both have a begin of their own, and this one begins earlier."""
+        begins = (self.valid_from or self.occurred_at, other.valid_from or other.occurred_at)
+        return None not in begins and self.began < other.began
+
     @property
     def began(self) -> datetime:
         """Since when it is true, if known: valid_from, else when it happened or was said."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from graphmem.model.edge import Edge, EdgeType, LineageType
@@ -21,6 +22,16 @@ def edge_claim(space: Space, uid: str) -> str:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class ValueAt:
+    """A logical key at a time, or now where there is none."""
+
+    space: str
+    logical_key: str
+    kept_by: str | None
+    at: datetime | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Selection:
     """What a write locks and reads: claims, memories, conversations, their turns, and edges."""
 
@@ -28,8 +39,10 @@ class Selection:
     memories: frozenset[str] = frozenset()
     conversations: frozenset[str] = frozenset()
     anchors: frozenset[str] = frozenset()  # turns that new ones are put behind
-    updated: frozenset[str] = frozenset()  # memories whose updaters are read as well
+    # memories of which it is read as well what updates them and what they update
+    updated: frozenset[str] = frozenset()
     corrections: frozenset[str] = frozenset()  # of which it is read whether they update another
+    values: frozenset["ValueAt"] = frozenset()  # logical keys of which the values around are read
     edges: frozenset[EdgeEnds] = frozenset()
     edge_uids: frozenset[str] = frozenset()  # claims of the uids of edges, wherever these stand
     with_turns: bool = True  # whether the turns around the memories are read
@@ -56,6 +69,7 @@ class GraphState:
     last_turns: Mapping[str, str] = field(default_factory=dict)  # conversation → its last turn
     # memory → those that UPDATES it
     updaters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    updates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # memory → what it UPDATES
     corrections: frozenset[str] = frozenset()  # those of the asked ones that update another memory
     edges: Mapping[EdgeEnds, Sequence[Edge]] = field(default_factory=dict)  # oldest first
     edge_uids: Mapping[str, EdgeEnds] = field(default_factory=dict)  # by claim

@@ -35,6 +35,7 @@ class Outcome(StrEnum):
     REINFORCED = "reinforced"
     REVISED = "revised"
     SUPERSEDED = "superseded"
+    SUPERSEDED_BY_NEWER = "superseded_by_newer"  # a value that lies before the present one
     UNCHANGED = "unchanged"
     REFUSED = "refused"
 

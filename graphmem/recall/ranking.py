@@ -17,12 +17,11 @@ def ranked(fetched: CandidateSet, search: Search, question: Question) -> list[Sc
     """The candidates in the order of the question's ranker, best first."""
     request, ranker, policy = question.request, question.ranker, question.policy
     candidates = [_candidate(row, fetched) for row in fetched.rows]
-    if ranker is RankerName.FUSED:
-        return fused(candidates, policy.fused, with_graph=request.graph)
-    numbers = policy.blend if ranker is RankerName.BLEND else policy.rrf
-    vector_ranks = request.candidates_vector or max(numbers.vector_candidates, request.limit)
-    candidates = list(_within(candidates, vector_ranks, search.text_limit))
+    if search.vector_memories:
+        candidates = list(_within(candidates, search.vector_memories, search.text_limit))
     match ranker:
+        case RankerName.FUSED:
+            return fused(candidates, policy.fused, with_graph=request.graph)
         case RankerName.BLEND:
             return blend(candidates, policy.blend, now=question.now)
         case RankerName.LIFECYCLE:

@@ -33,6 +33,8 @@ from graphmem.store.traces import Journal
 
 log = logging.getLogger(__name__)
 
+_CHUNKS_MOST = 5_000  # asked for where fewer are of too few memories
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Answer:
@@ -199,6 +201,8 @@ class Recall:
             narrowed = request.types or request.captured_by or request.conversation_id
             by_index = self._candidates.by_index_filtered if narrowed else self._candidates.by_index
             fetched = by_index(search)
+            if _falls_short(fetched, search):
+                fetched = by_index(replace(search, vector_limit=_CHUNKS_MOST))
             if not _may_lack(fetched, search, request):
                 return _Answer(fetched=fetched, search=search, way="index")
         return _Answer(fetched=self._candidates.exact(search), search=search, way="exact")
@@ -211,6 +215,8 @@ class Recall:
             if each.candidate.key in memories
         )
         pending = answer.fetched.pending
+        cut = len(answer.fetched.cut & {item.memory.key for item in items})
+        said = {"embedding_pending": pending, "edges_cut": cut}
         return Bundle(
             items=items,
             edges=_edges_of(answer.fetched, items, question.ranker),
@@ -220,7 +226,7 @@ class Recall:
             search=answer.way,
             plan=question.plan,
             trace_id=self._ids.new("trace"),
-            degraded=(f"embedding_pending: {pending}",) if pending else (),
+            degraded=tuple(f"{what}: {number}" for what, number in said.items() if number),
         )
 
     def _payload(
@@ -265,6 +271,14 @@ class Recall:
         )
         self._journal.remember(trace, [item.memory.key for item in bundle.items])
         return bundle
+
+
+def _falls_short(fetched: CandidateSet, search: Search) -> bool:
+    """Whether the index has more chunks, and those that it gave are of too few memories."""
+    if not search.vector_memories or search.vector is None:
+        return False
+    found = [row.chunks for row in fetched.rows if row.vector_rank is not None]
+    return len(found) < search.vector_memories and sum(found) >= search.vector_limit
 
 
 def _may_lack(fetched: CandidateSet, search: Search, request: RecallRequest) -> bool:

@@ -25,9 +25,13 @@ def search_of(question: Question, vector: Vector | None, *, terms_max: int) -> S
     request, policy = question.request, question.policy
     keys = [space.key for space in question.spaces]
     begins_by, ends_after = _interval(request, question.now)
-    chunks = max(policy.fused.vector_candidates, request.limit * _CHUNKS_PER_MEMORY)
     is_fused = question.ranker is RankerName.FUSED
     numbers = policy.fused if is_fused else policy.rrf
+    memories = vector_memories(question)
+    chunks = max(policy.fused.vector_candidates, request.limit * _CHUNKS_PER_MEMORY)
+    chunks = min(chunks, policy.candidates_max)
+    if request.candidates_vector:
+        chunks = max(policy.fused.vector_candidates, 2 * request.candidates_vector)
     texts = request.candidates_text or max(numbers.text_candidates, request.limit)
     return Search(
         vector=vector,
@@ -42,7 +46,8 @@ def search_of(question: Question, vector: Vector | None, *, terms_max: int) -> S
         spaces=keys,
         statuses=_values(request.statuses),
         now_ms=epoch_ms(question.now),
-        vector_limit=min(request.candidates_vector or chunks, policy.candidates_max),
+        vector_limit=chunks,
+        vector_memories=memories,
         text_limit=min(texts, policy.candidates_max),
         k=numbers.k,
         vector_weight=policy.fused.vector_weight if is_fused else 1.0,
@@ -61,6 +66,15 @@ def search_of(question: Question, vector: Vector | None, *, terms_max: int) -> S
         hub=policy.graph.hub,
         graph_limit=policy.graph.candidates,
     )
+
+
+def vector_memories(question: Question) -> int | None:
+    """How many memories the vector arm ranks (002, topKVector); ``fused`` counts chunks."""
+    request, policy = question.request, question.policy
+    if question.ranker is RankerName.FUSED:
+        return request.candidates_vector
+    numbers = policy.blend if question.ranker is RankerName.BLEND else policy.rrf
+    return request.candidates_vector or max(numbers.vector_candidates, request.limit)
 
 
 def current_or_as_of(as_of: datetime | None) -> tuple[Status, ...]:

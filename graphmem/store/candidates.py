@@ -17,6 +17,8 @@ from graphmem.store.vectors import VectorSlot
 _LAST_CHARACTER = "\U0010ffff"
 _TEXT_FETCH = 1_000  # how deep words are searched before the versions of a past time are compared
 
+_EDGES_MAX = 100  # of one memory in a recall
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CardNumbers:
@@ -45,7 +47,8 @@ class Search:
     spaces: Sequence[str]
     statuses: Sequence[str]
     now_ms: int
-    vector_limit: int
+    vector_limit: int  # chunks
+    vector_memories: int | None  # that these are to give; None where chunks are counted
     text_limit: int
     k: int
     vector_weight: float
@@ -143,7 +146,8 @@ class CandidateSet:
     pending: int
     nodes: Mapping[str, Mapping[str, Any]]
     mentions: Mapping[str, Sequence[tuple[str, str]]]
-    edges: tuple[Edge, ...]
+    edges: tuple[Edge, ...]  # of each memory the newest hundred
+    cut: frozenset[str] = frozenset()  # keys of the memories that have more
     versions: Mapping[str, str] = field(
         default_factory=dict
     )  # as known at a past time: the revision of a memory
@@ -248,7 +252,7 @@ class Candidates:
             pending=row["pending"],
             nodes={node["key"]: node for node in row["memories"]},
             mentions=mentions,
-            edges=_edges(row["edges"]),
+            **_newest(row["edges"]),
             versions={key: text for key, text in row["versions"] if text},
         )
 
@@ -281,6 +285,16 @@ def _row(values: Sequence[Any], contested: Container[str]) -> CandidateRow:
         text_rank=text_rank,
         text_score=text_score,
     )
+
+
+def _newest(rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
+    """The newest hundred edges of each memory, and which memories have more."""
+    of_memory: dict[str, list[Sequence[Any]]] = defaultdict(list)
+    for row in rows:
+        of_memory[row[0]].append(row)
+    shown = [row for found in of_memory.values() for row in found[:_EDGES_MAX]]
+    cut = frozenset(key for key, found in of_memory.items() if len(found) > _EDGES_MAX)
+    return {"edges": _edges(shown), "cut": cut}
 
 
 def _edges(rows: Sequence[Sequence[Any]]) -> tuple[Edge, ...]:

@@ -11,7 +11,7 @@ from graphmem.model.edge import Edge
 from graphmem.model.entity import EntityRef, label_from_key
 from graphmem.model.memory import Memory, Revision, memory_key
 from graphmem.model.space import space_from_key
-from graphmem.model.state import Decision, EdgeEnds, GraphState, Selection, edge_claim
+from graphmem.model.state import Decision, EdgeEnds, GraphState, Selection, ValueAt, edge_claim
 from graphmem.ports import Vector
 from graphmem.store.connection import Row as ReadRow
 from graphmem.store.connection import Transaction
@@ -49,7 +49,11 @@ def _no_records(_: Sequence[str]) -> tuple[None, tuple[()]]:
 
 
 def read_state(
-    transaction: Transaction, selection: Selection, *, read_records: ReadRecords = _no_records
+    transaction: Transaction,
+    selection: Selection,
+    *,
+    now: datetime,
+    read_records: ReadRecords = _no_records,
 ) -> GraphState:
     """Lock and read a selection: claims, conversations and records of rooms, then memories.
 
@@ -60,8 +64,10 @@ def read_state(
     claims = lock_claims(transaction, selection.claims | selection.edge_uids)
     last_turns = _lock_conversations(transaction, selection.conversations)
     updaters = _updaters(transaction, selection.updated)
-    keys = {*selection.memories, *claims.values(), *last_turns.values()}
-    keys.update(key for found in updaters.values() for key in found)
+    updates = _updated(transaction, selection.updated)
+    values = _values(transaction, selection.values, now)
+    keys = {*selection.memories, *claims.values(), *last_turns.values(), *values}
+    keys.update(key for found in (*updaters.values(), *updates.values()) for key in found)
     records, resting = read_records(sorted(keys))
     previous = _turns_around(transaction, selection, {*claims.values(), *last_turns.values()})
     return GraphState(
@@ -70,6 +76,7 @@ def read_state(
         previous_turns={turn: before for turn, before in previous.items() if before},
         last_turns=last_turns,
         updaters=updaters,
+        updates=updates,
         corrections=_corrections(transaction, selection.corrections),
         edges=_edges(transaction, selection.edges),
         edge_uids=_edge_uids(transaction, selection.edge_uids),
@@ -175,6 +182,27 @@ def _lock_memories(transaction: Transaction, keys: Iterable[str]) -> dict[str, M
 def _updaters(transaction: Transaction, keys: Iterable[str]) -> dict[str, tuple[str, ...]]:
     rows = _fetch(transaction, "writes.updaters", "space_keys", sorted(keys))
     return {row["key"]: tuple(row["updaters"]) for row in rows}
+
+
+def _updated(transaction: Transaction, keys: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    rows = _fetch(transaction, "writes.updated", "space_keys", sorted(keys))
+    return {row["key"]: tuple(row["updated"]) for row in rows}
+
+
+def _values(transaction: Transaction, wanted: Iterable[ValueAt], now: datetime) -> list[str]:
+    """The keys of the values of logical keys around some times, and around now."""
+    rows = [
+        {
+            "space": each.space,
+            "logical_key": each.logical_key,
+            "kept_by": each.kept_by or "",
+            "at": at,
+        }
+        for each in wanted
+        for at in dict.fromkeys((each.at or now, now))
+    ]
+    found = _fetch(transaction, "writes.values_around", "space_rows", rows)
+    return [row["key"] for row in found]
 
 
 def _corrections(transaction: Transaction, keys: Iterable[str]) -> frozenset[str]:

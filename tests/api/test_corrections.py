@@ -164,6 +164,17 @@ def test_an_archived_memory_is_found_only_when_asked_for_and_a_patch_leaves_it_t
     assert ["Ada drank cola."] == recalled(api, "cola", include_archived=True)
 
 
+def test_a_correction_to_the_words_of_another_memory_is_a_conflict_that_names_it(api):
+    other = add(api, "Ada drinks tea.")["uid"]
+    uid = add(api, "Ada drinks coffee.")["uid"]
+
+    answer = patch(api, uid, {"content": "Ada drinks tea"})
+
+    assert 409 == answer.status_code
+    assert other in answer.get_json()["error"]["message"]
+    assert 200 == patch(api, uid, {"content": "Ada drinks cocoa."}).status_code
+
+
 def test_what_is_superseded_is_restored_only_after_its_successor_went(api):
     old = add(api, "Ada drinks cola.")["uid"]
     new = add(api, "Ada drinks tea.", updates=[old])["uid"]

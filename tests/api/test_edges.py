@@ -57,6 +57,33 @@ def test_a_secret_in_a_reason_is_refused_wherever_one_is_given(four):
     assert 0 == four.get("/v1/edges?space=user:ada").get_json()["total"]
 
 
+def test_a_recall_shows_the_newest_hundred_edges_of_a_result_and_says_that_there_are_more(four):
+    four.house.rows(
+        "MATCH (a:Memory {uid: 'a'}) WHERE a.space STARTS WITH $tenant"
+        " MATCH (b:Memory {uid: 'b', space: a.space})"
+        " UNWIND range(1, 150) AS n"
+        " CREATE (a)-[:RELATED_TO {uid: 'e' + right('00' + n, 3), weight: 0.5,"
+        " created_at: datetime({epochSeconds: n})}]->(b)"
+    )
+    draw(four, "c", "d", uid="only")
+
+    answer = four.post("/v1/recall", {"spaces": ["user:ada"], "query": "Fact", "limit": 4})
+
+    body = answer.get_json()
+    shown = {edge["uid"] for edge in body["edges"]}
+    assert {"only", *(f"e{n:03}" for n in range(51, 151))} == shown
+    assert ["edges_cut: 2"] == body["degraded"]
+
+
+def test_an_update_against_the_times_of_both_ends_is_a_conflict(four):
+    for uid, begin in (("early", "2024-01-01T00:00:00Z"), ("late", "2025-01-01T00:00:00Z")):
+        body = {"space": "user:ada", "content": f"Since {begin}.", "uid": uid, "valid_from": begin}
+        four.post("/v1/memories", body)
+
+    assert 409 == draw(four, "early", "late", type="UPDATES").status_code
+    assert 201 == draw(four, "late", "early", type="UPDATES").status_code
+
+
 def test_an_edge_is_drawn_and_listed(four):
     answer = draw(four, "a", "b", weight=0.4, reason="both facts")
 

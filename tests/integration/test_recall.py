@@ -196,6 +196,20 @@ def test_rrf_scores_as_002_says(house):
     assert expected == pytest.approx({item.memory.uid: item.score for item in items}, abs=1e-6)
 
 
+@pytest.mark.parametrize("ranker", [RankerName.RRF, RankerName.BLEND, RankerName.FUSED])
+def test_candidates_by_vector_are_memories_however_many_sentences_they_have(house, ranker):
+    sentences = (f"Tea is drunk on day {day}." for day in range(20))
+    text = " ".join(sentences)
+    for start in range(0, 60, 20):
+        house.write(*(a_request(f"Tea {n}. {text}") for n in range(start, start + 20)))
+
+    items = house.recall(
+        "Tea is drunk on day 7.", ranker=ranker, candidates_vector=50, limit=100
+    ).items
+
+    assert 50 == len([item for item in items if item.explanation.vector])
+
+
 def test_orchestrator_spaces_are_ranked_by_rrf_and_recalled_alone(house):
     house.write(a_request("Tea.", space="orchestrator:main"))
 

@@ -151,6 +151,10 @@ class Graph(RuleBasedStateMachine):
                 change()
             return
         change()
+        if status == "active" and self.statuses[uid] != "active":
+            for old, successors in self.superseded_by.items():
+                if uid in successors and self.statuses[old] == "active":
+                    self.statuses[old] = "superseded"
         self.statuses[uid] = status
 
     @rule(start=memories, end=memories, kind=st.sampled_from(TYPES))

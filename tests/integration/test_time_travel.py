@@ -1,11 +1,16 @@
 """What was true at a time, and what was known at a time."""
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
 import pytest
-from builders import a_request
+from builders import NOW, a_request
 
+from graphmem.errors import Conflict
+from graphmem.gateway.status import ChangeStatus
 from graphmem.model.entity import EntityRef
+from graphmem.model.memory import Status
+from graphmem.model.writing import OnSameKey, Outcome
 from graphmem.recall.request import RankerName
 
 DAY = timedelta(days=1)
@@ -169,3 +174,116 @@ def test_what_has_no_end_is_true_in_any_future(house):
     for year in (2099, 2101, 9999):
         moment = house.clock.now().replace(year=year)
         assert 2 == len(house.contents("tea", as_of=moment))
+
+
+def rent(words, begin=None, **more):
+    times = {} if begin is None else {"valid_from": NOW + timedelta(days=begin)}
+    return a_request(words, logical_key="rent", on_same_key=OnSameKey.SUPERSEDE, **times, **more)
+
+
+def holding(house, day):
+    """What a recall as of a day finds of the rent."""
+    return house.contents("The rent", as_of=NOW + timedelta(days=day))
+
+
+def outcomes(report):
+    return [result.outcome for result in report.results]
+
+
+def test_a_value_that_begins_in_the_future_leaves_todays_until_then(house):
+    house.write(rent("The rent is 900 euros."))
+    assert [Outcome.SUPERSEDED] == outcomes(house.write(rent("The rent is 1000 euros.", 30)))
+
+    assert ["The rent is 900 euros."] == house.contents("The rent") == holding(house, 1)
+    assert ["The rent is 1000 euros."] == holding(house, 31)
+    house.clock.advance(days=31)
+    assert ["The rent is 1000 euros."] == house.contents("The rent")
+    assert 0 == house.graphmem.runner.run("integrity").counts["superseded_without_update"]
+
+
+def test_an_older_value_that_arrives_later_lies_in_the_past(house):
+    house.write(rent("The rent is 900 euros.", -10))
+
+    report = house.write(rent("The rent is 700 euros.", -300))
+
+    assert [Outcome.SUPERSEDED_BY_NEWER] == outcomes(report)
+    assert ["The rent is 900 euros."] == house.contents("The rent") == holding(house, 0)
+    assert ["The rent is 700 euros."] == holding(house, -200)
+
+
+@pytest.mark.parametrize("order", [(-30, -20, -10), (-10, -20, -30), (-20, -30, -10)])
+def test_a_batch_of_values_in_any_order_gives_the_same_axis(house, order):
+    house.write(*(rent(f"The rent is {-number}0 euros.", number) for number in order))
+
+    assert ["The rent is 100 euros."] == house.contents("The rent")
+    for day, euros in ((-25, 300), (-15, 200), (-5, 100)):
+        assert [f"The rent is {euros} euros."] == holding(house, day)
+
+
+def test_values_of_one_key_that_arrive_side_by_side_never_hold_together(house):
+    with ThreadPoolExecutor(4) as pool:
+        list(
+            pool.map(
+                lambda number: house.write(rent(f"The rent is {number} euros.", -number)),
+                range(10, 26),
+            )
+        )
+
+    assert ["The rent is 10 euros."] == house.contents("The rent")
+    for day in range(10, 26):
+        assert [f"The rent is {day} euros."] == holding(house, -day)
+
+
+def change(house, uid, status):
+    (memory,) = house.graphmem.memories.by_uid(house.caller.tenant, uid)
+    before = house.graphmem.histories.last_active(memory)
+    house.graphmem.gateway.execute(
+        ChangeStatus(memory=memory, status=status, reason="by hand", before=before), house.caller
+    )
+
+
+@pytest.mark.parametrize("how", ["key", "updates"])
+@pytest.mark.parametrize("order", [("old", "new"), ("new",)])
+def test_a_restored_successor_supersedes_again_what_it_had_superseded(house, how, order):
+    key = {"logical_key": "rent", "on_same_key": OnSameKey.SUPERSEDE} if how == "key" else {}
+    house.write(a_request("The rent is 900 euros.", uid="old", **key))
+    house.clock.advance(days=1)
+    named = {"updates": ("old",)} if how == "updates" else {}
+    house.write(a_request("The rent is 1000 euros.", uid="new", **key, **named))
+    change(house, "new", Status.RETRACTED)
+
+    for uid in order:
+        change(house, uid, Status.ACTIVE)
+
+    assert ["The rent is 1000 euros."] == house.contents("The rent")
+    assert [("new", "active"), ("old", "superseded")] == house.rows(
+        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN m.uid, m.status ORDER BY m.uid"
+    )
+    assert 0 == house.graphmem.runner.run("integrity").counts["memories_without_claim"]
+
+
+def test_a_value_that_is_restored_before_a_later_one_ends_where_that_begins(house):
+    house.write(rent("The rent is 900 euros.", uid="a"))
+    change(house, "a", Status.RETRACTED)
+    house.write(rent("The rent is 1000 euros.", 30))
+
+    change(house, "a", Status.ACTIVE)
+
+    assert ["The rent is 900 euros."] == house.contents("The rent") == holding(house, 1)
+    assert ["The rent is 1000 euros."] == holding(house, 31)
+
+
+def test_what_would_stand_beside_its_twin_or_another_value_is_not_restored(house):
+    for uid in ("a", "b"):
+        house.write(a_request("Ada likes tea.", claims_content=True, uid=uid, logical_key=uid))
+        change(house, uid, Status.RETRACTED)
+    house.write(rent("The rent is 900 euros.", uid="c"))
+    change(house, "c", Status.RETRACTED)
+    house.write(rent("The rent is 1000 euros.", -5, uid="d"))
+
+    change(house, "a", Status.ACTIVE)
+
+    with pytest.raises(Conflict, match="memory a says the same"):
+        change(house, "b", Status.ACTIVE)
+    with pytest.raises(Conflict, match="memory d says the same or has its key"):
+        change(house, "c", Status.ACTIVE)

@@ -138,7 +138,7 @@ def test_merging_supersedes_with_lineage_and_keeps_the_best_of_both():
     )
 
     after = by_key(*decision.changed)
-    assert (Status.SUPERSEDED, "merge", None) == (
+    assert (Status.SUPERSEDED, "merge", NOW + timedelta(seconds=1)) == (
         after[old.key].status,
         after[old.key].status_reason,
         after[old.key].valid_until,

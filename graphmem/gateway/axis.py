@@ -1,0 +1,42 @@
+"""The axis: the values of one logical key in time (design, Values over time). Pure.
+
+A value begins at its ``began`` and holds until its end or until the next one begins, half-open.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from graphmem.model.memory import Memory
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Place:
+    """Where a value lies that begins at ``begin``: behind one value, and before the next."""
+
+    begin: datetime
+    before: Memory | None
+    after: Memory | None
+
+    @property
+    def in_force(self) -> Memory | None:
+        """The value that holds when it begins."""
+        if self.before is None or self.before.is_over(self.begin):
+            return None
+        return self.before
+
+
+def place_of(begin: datetime, values: Iterable[Memory]) -> Place:
+    """Where a value that begins then lies; of equal begins the later arrival is the later one.
+
+    One that never held, because another began with it, has no place.
+    """
+    held = (each for each in values if not each.is_over(each.began))
+    ordered = sorted(held, key=lambda each: (each.began, each.created_at, each.key))
+    earlier = [each for each in ordered if each.began <= begin]
+    later = [each for each in ordered if each.began > begin]
+    return Place(
+        begin=begin,
+        before=earlier[-1] if earlier else None,
+        after=later[0] if later else None,
+    )
