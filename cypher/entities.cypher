@@ -17,7 +17,7 @@ WHERE e.space = range.space AND e.entity_key >= range.first AND e.entity_key <= 
   AND NOT EXISTS { (e)-[:MERGED_INTO]->(:Entity) }
 WITH e, e.entity_key IN $exact AS is_exact
 WHERE (is_exact < $cursor_exact OR (is_exact = $cursor_exact AND e.key > $cursor_key))
-  AND EXISTS { MATCH (m:Memory)-[:MENTIONS]->(e) WHERE m.space IN $spaces }
+  AND EXISTS { MATCH (m:Memory)-[:MENTIONS]->(e) WHERE m.space IN $spaces AND m.status <> 'retracted' }
 RETURN e.key AS key, e.entity_key AS entity_key, e.space AS space, e.label AS label, e.aliases AS aliases, is_exact
 ORDER BY is_exact DESC, key
 LIMIT $limit;
@@ -29,7 +29,7 @@ UNWIND $ranges AS range
 MATCH (e:Entity)
 WHERE e.space = range.space AND e.entity_key >= range.first AND e.entity_key <= range.last
   AND NOT EXISTS { (e)-[:MERGED_INTO]->(:Entity) }
-  AND EXISTS { MATCH (m:Memory)-[:MENTIONS]->(e) WHERE m.space IN $spaces }
+  AND EXISTS { MATCH (m:Memory)-[:MENTIONS]->(e) WHERE m.space IN $spaces AND m.status <> 'retracted' }
 RETURN count(e) AS total;
 
 // name: card

@@ -88,6 +88,19 @@ UNION
 RETURN DISTINCT key
 ORDER BY key;
 
+// name: rollups_of
+// The active memories that were made of some memories, each with all that it was made of.
+// parameters: space_keys
+UNWIND $space_keys AS key
+MATCH (:Memory {key: key})<-[:FOLDED_FROM|SUMMARY_OF]-(made:Memory)
+WHERE made.status = 'active'
+WITH DISTINCT made
+MATCH (made)-[:FOLDED_FROM|SUMMARY_OF]->(m:Memory)
+WHERE m.space = made.space
+WITH made, m ORDER BY m.key
+RETURN made.key AS made, collect(m.key) AS members
+ORDER BY made;
+
 // name: corrections
 // Those of some memories that correct another one of their space; that a job merged two is no correction.
 // parameters: space_keys

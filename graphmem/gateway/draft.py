@@ -8,7 +8,7 @@ from graphmem.errors import Conflict
 from graphmem.gateway.claims import content_claims, logical_claim, own_claims, source_claim
 from graphmem.gateway.conversation import Chain, conversation_key, with_built_context
 from graphmem.model.edge import Edge, EdgeType, LineageType, edge_uid
-from graphmem.model.event import Event, Reason
+from graphmem.model.event import Effect, Event, Reason
 from graphmem.model.memory import Memory, Revision, Status, says_the_same
 from graphmem.model.policy import IndexPolicy
 from graphmem.model.state import Decision, EdgeEnds, EdgePlace, GraphState, edge_claim
@@ -294,6 +294,7 @@ class Draft:
         self, results: Sequence[WriteResult] = (), events: Iterable[Event] = ()
     ) -> Decision:
         """The decision that leads from the state before to this draft."""
+        apart = self._take_rollups_apart()
         self._rebuild_contexts()
         links = set(self.chain.before.items())
         known = set(self.before.previous_turns.items())
@@ -319,7 +320,45 @@ class Draft:
                 key for key in self.created | self.changed if self._mentions_changed(key)
             ),
             vectors_of=self.vectors_of,
-            events=tuple(events),
+            events=(*events, *apart),
+        )
+
+    def _take_rollups_apart(self) -> list[Event]:
+        """Let no fold or summary state what one of its members no longer says."""
+        return [
+            self.take_apart(self.memories[made], members)
+            for made, members in sorted(self.before.rollups.items())
+            if made in self.memories
+            and self.memories[made].status is Status.ACTIVE
+            and any(map(self._has_gone, members))
+        ]
+
+    def _has_gone(self, key: str) -> bool:
+        """Whether a memory was taken back, replaced or reworded here."""
+        before, after = self.before.memories.get(key), self.memories.get(key)
+        if before is None or after is None:
+            return False
+        has_left = after.status in {Status.RETRACTED, Status.SUPERSEDED}
+        return (has_left and before.status is not after.status) or (before.content != after.content)
+
+    def take_apart(self, made: Memory, members: Iterable[str]) -> Event:
+        """Archive what was made of memories, and make those active again that it had put away."""
+        if made.status is Status.ACTIVE:
+            self.set_status(made, Status.ARCHIVED, Reason.UNFOLD)
+        put_away = {Reason.FOLD, Reason.SUMMARISED}
+        restored = [
+            self.set_status(memory, Status.ACTIVE, None).uid
+            for memory in (self.memories[key] for key in sorted(members) if key in self.memories)
+            if memory.status is Status.ARCHIVED
+            and memory.status_reason in put_away
+            and not memory.has_expired(self.now)
+        ]
+        return Event(
+            space=made.space.key,
+            subject=made.uid,
+            effect=Effect.UNFOLDED,
+            reason=Reason.UNFOLD,
+            detail={"restored": restored},
         )
 
     def _final(self, result: WriteResult) -> WriteResult:

@@ -11,7 +11,6 @@ from graphmem.gateway.draft import Draft
 from graphmem.gateway.keeping import check_keeper
 from graphmem.gateway.memory_operation import MemoryOperation
 from graphmem.gateway.operation import Decided
-from graphmem.model.event import Effect, Event, Reason
 from graphmem.model.memory import Memory, Status
 from graphmem.model.space import Space
 from graphmem.model.state import Decision, GraphState, Selection
@@ -80,7 +79,7 @@ def decide_unfold(
     A member that was changed since it was folded away stays as it is.
 
     Raises:
-        Conflict: the memory was not made by folding, or was unfolded or taken back before.
+        Conflict: the memory was not made by folding, or was unfolded before.
     """
     folded = state.memories[folded_key]
     check_version(folded, expected_version)
@@ -88,23 +87,10 @@ def decide_unfold(
     if not members:
         message = "The memory was not folded from others."
         raise Conflict(message)
-    if folded.status is not Status.ACTIVE:
+    if folded.status not in {Status.ACTIVE, Status.RETRACTED}:
         message = f"The memory is {folded.status}: it was unfolded or put away before."
         raise Conflict(message)
     draft = Draft(before=state, now=now)
-    changed = draft.set_status(folded, Status.ARCHIVED, Reason.UNFOLD)
-    restored = [
-        draft.set_status(memory, Status.ACTIVE, None).uid
-        for memory in (state.memories[key] for key in sorted(members) if key in state.memories)
-        if memory.status is Status.ARCHIVED
-        and memory.status_reason == Reason.FOLD
-        and not memory.has_expired(now)
-    ]
-    event = Event(
-        space=changed.space.key,
-        subject=changed.uid,
-        effect=Effect.UNFOLDED,
-        reason=Reason.UNFOLD,
-        detail={"restored": restored},
-    )
-    return draft.decision([WriteResult(index=0, outcome=Outcome.REVISED, memory=changed)], [event])
+    event = draft.take_apart(folded, members)
+    result = WriteResult(index=0, outcome=Outcome.REVISED, memory=draft.memories[folded_key])
+    return draft.decision([result], [event])

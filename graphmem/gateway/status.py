@@ -12,7 +12,7 @@ from graphmem.gateway.draft import Draft
 from graphmem.gateway.keeping import check_keeper
 from graphmem.gateway.memory_operation import MemoryOperation
 from graphmem.gateway.operation import Decided
-from graphmem.model.event import Effect, Event
+from graphmem.model.event import Effect, Event, Reason
 from graphmem.model.memory import Memory, Status
 from graphmem.model.space import Space
 from graphmem.model.state import Decision, GraphState, Selection, ValueAt
@@ -95,6 +95,7 @@ def decide_status(state: GraphState, change: ChangeStatus, *, now: datetime) -> 
     ):
         return draft.decision([WriteResult(index=0, outcome=Outcome.UNCHANGED, memory=memory)])
     if change.status is Status.ACTIVE:
+        _check_not_taken_apart(memory)
         memory = _open_again(memory, change.before, state, now)
         memory = _at_its_place(draft, memory, state.updates.get(memory.key, ()))
     changed = draft.set_status(memory, change.status, change.reason)
@@ -110,6 +111,13 @@ def decide_status(state: GraphState, change: ChangeStatus, *, now: datetime) -> 
         detail={"reason": change.reason},
     )
     return draft.decision([WriteResult(index=0, outcome=Outcome.REVISED, memory=changed)], [event])
+
+
+def _check_not_taken_apart(memory: Memory) -> None:
+    """Refuse to restore what was taken apart: its members say again what it said."""
+    if memory.status is Status.ARCHIVED and memory.status_reason == Reason.UNFOLD:
+        message = "The memory was unfolded: the memories that it was made of are there again."
+        raise Conflict(message)
 
 
 def _at_its_place(draft: Draft, memory: Memory, superseded: Collection[str]) -> Memory:

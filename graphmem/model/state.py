@@ -45,7 +45,8 @@ class Selection:
     values: frozenset["ValueAt"] = frozenset()  # logical keys of which the values around are read
     edges: frozenset[EdgeEnds] = frozenset()
     edge_uids: frozenset[str] = frozenset()  # claims of the uids of edges, wherever these stand
-    with_turns: bool = True  # whether the turns around the memories are read
+    # whether what rests on the memories is read: the turns around them, what was made of them
+    with_turns: bool = True
     # space without persona | entity key: those that may have been merged
     entities: frozenset[str] = frozenset()
 
@@ -71,6 +72,8 @@ class GraphState:
     updaters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     updates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # memory → what it UPDATES
     corrections: frozenset[str] = frozenset()  # those of the asked ones that update another memory
+    # folds and summaries of the selected memories → all that each was made of
+    rollups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     edges: Mapping[EdgeEnds, Sequence[Edge]] = field(default_factory=dict)  # oldest first
     edge_uids: Mapping[str, EdgeEnds] = field(default_factory=dict)  # by claim
     became: Mapping[str, str] = field(default_factory=dict)  # merged entity → what it became

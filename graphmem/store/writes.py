@@ -67,7 +67,9 @@ def read_state(
     updates = _updated(transaction, selection.updated)
     values = _values(transaction, selection.values, now)
     keys = {*selection.memories, *claims.values(), *last_turns.values(), *values}
+    rollups = _rollups(transaction, selection)
     keys.update(key for found in (*updaters.values(), *updates.values()) for key in found)
+    keys.update(key for made, members in rollups.items() for key in (made, *members))
     records, resting = read_records(sorted(keys))
     previous = _turns_around(transaction, selection, {*claims.values(), *last_turns.values()})
     return GraphState(
@@ -77,6 +79,7 @@ def read_state(
         last_turns=last_turns,
         updaters=updaters,
         updates=updates,
+        rollups=rollups,
         corrections=_corrections(transaction, selection.corrections),
         edges=_edges(transaction, selection.edges),
         edge_uids=_edge_uids(transaction, selection.edge_uids),
@@ -182,6 +185,13 @@ def _lock_memories(transaction: Transaction, keys: Iterable[str]) -> dict[str, M
 def _updaters(transaction: Transaction, keys: Iterable[str]) -> dict[str, tuple[str, ...]]:
     rows = _fetch(transaction, "writes.updaters", "space_keys", sorted(keys))
     return {row["key"]: tuple(row["updaters"]) for row in rows}
+
+
+def _rollups(transaction: Transaction, selection: Selection) -> dict[str, tuple[str, ...]]:
+    """What was made of the selected memories, each with all its members."""
+    keys = sorted(selection.memories) if selection.with_turns else []
+    rows = _fetch(transaction, "writes.rollups_of", "space_keys", keys)
+    return {row["made"]: tuple(row["members"]) for row in rows}
 
 
 def _updated(transaction: Transaction, keys: Iterable[str]) -> dict[str, tuple[str, ...]]:

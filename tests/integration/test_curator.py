@@ -1,12 +1,15 @@
 """The curator on a real graph."""
 
+from dataclasses import replace
+
 import pytest
 from builders import a_request
 
 from graphmem.errors import Conflict
 from graphmem.gateway.folding import Unfold
+from graphmem.gateway.status import ChangeStatus
 from graphmem.model.entity import EntityRef
-from graphmem.model.memory import MemoryType
+from graphmem.model.memory import MemoryType, Status
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.space import space_from_key
 from graphmem.model.writing import Dedupe
@@ -174,6 +177,78 @@ def test_unfolding_restores_what_was_folded_and_it_is_not_folded_again(house):
     assert {"spaces": 0} == run(house, "curate_fold").counts
     with pytest.raises(Conflict, match="unfolded or put away before"):
         unfold(house, house.graphmem.memories.by_uid(house.caller.tenant, uid)[0])
+
+
+def folded_of_three(house):
+    """The fold of three facts of John, and the uids of these."""
+    for number in range(3):
+        house.write(
+            a_request(f"Fact {number} of John.", uid=f"f{number}", source=EXTRACTED, entities=JOHN)
+        )
+    run(house, "curate_fold")
+    ((uid,),) = house.rows(
+        "MATCH (m:Memory)-[:FOLDED_FROM]->() WHERE m.space STARTS WITH $tenant RETURN DISTINCT"
+        " m.uid"
+    )
+    return memory_of(house, uid)
+
+
+def memory_of(house, uid):
+    return house.graphmem.memories.by_uid(house.caller.tenant, uid)[0]
+
+
+def change(house, memory, status):
+    return house.graphmem.gateway.execute(
+        ChangeStatus(memory=memory, status=status, reason="by hand"), house.caller
+    )
+
+
+def status_of(house, *uids):
+    return [memory_of(house, uid).status.value for uid in uids]
+
+
+def retract(house):
+    change(house, memory_of(house, "f1"), Status.RETRACTED)
+    return "retracted"
+
+
+def reword(house):
+    request = a_request("What John really said.", uid="f1", source=memory_of(house, "f1").source)
+    house.graphmem.writing.correct(
+        replace(request, given=frozenset({"content", "uid", "space"})), caller=house.caller
+    )
+    return "active"
+
+
+@pytest.mark.parametrize("how", [retract, reword])
+def test_a_fold_never_states_what_a_member_no_longer_says(house, how):
+    fold = folded_of_three(house)
+
+    expected = how(house)
+
+    assert ["active", expected, "active", "archived"] == status_of(
+        house, "f0", "f1", "f2", fold.uid
+    )
+    assert "Fact 1 of John." not in " ".join(house.contents("fact of John"))
+    assert {"Fact 0 of John.", "Fact 2 of John."} <= set(house.contents("fact of John"))
+
+
+def test_a_retracted_fold_can_be_unfolded_and_an_unfolded_one_is_not_restored(house):
+    fold = folded_of_three(house)
+    change(house, fold, Status.RETRACTED)
+
+    restored = unfold(house, memory_of(house, fold.uid)).answer.restored
+
+    assert ("f0", "f1", "f2") == restored
+    assert ["retracted"] == status_of(house, fold.uid)
+
+
+def test_an_unfolded_fold_is_not_restored_beside_its_members(house):
+    fold = folded_of_three(house)
+    unfold(house, fold)
+
+    with pytest.raises(Conflict, match="was unfolded"):
+        change(house, memory_of(house, fold.uid), Status.ACTIVE)
 
 
 def unfold(house, folded):

@@ -5,6 +5,7 @@ from datetime import timedelta
 
 import pytest
 from builders import NOW, a_memory
+from contradiction_corpus import COMPATIBLE, CONTRADICTIONS
 from fakes import ScriptedModel
 
 from graphmem.model.edge import Edge, EdgeType
@@ -201,3 +202,30 @@ def test_a_model_is_believed_when_it_is_sure(confidence, expected):
     assert [("new", "old", "towns differ", confidence, "model scripted")][:expected] == [
         (pair.newer[-3:], pair.older[-3:], pair.reason, pair.weight, pair.by) for pair in found
     ]
+
+
+def statements_of(pair):
+    names = {"person:ada": "Ada", "project:apollo": "Apollo"}
+    return [
+        EntityStatement(
+            key=f"k{number}",
+            version=1,
+            content=text,
+            created_ms=number,
+            valid_from=None,
+            valid_until=None,
+            entities=tuple(
+                EntityNames(key=key, names=(name,)) for key, name in names.items() if name in text
+            ),
+        )
+        for number, text in enumerate(pair)
+    ]
+
+
+def test_of_pairs_that_exclude_each_other_most_are_found_and_of_others_none():
+    found = [pair for pair in CONTRADICTIONS if find_disagreements(statements_of(pair))]
+    alarms = [pair for pair in COMPATIBLE if find_disagreements(statements_of(pair))]
+
+    assert (60, 60) == (len(CONTRADICTIONS), len(COMPATIBLE))
+    assert len(found) >= 36, f"{len(found)} of 60 are found"
+    assert [] == alarms
