@@ -10,6 +10,7 @@ from werkzeug.exceptions import RequestEntityTooLarge, UnsupportedMediaType
 _READ_AT_ONCE = 1 << 16
 _READ_MAX_BYTES = 1 << 28
 _READ_SECONDS = 10.0
+_SILENT_SECONDS = 1.0
 
 
 def limit_bodies(app: Flask, max_bytes: int) -> None:
@@ -37,12 +38,16 @@ def check_whole(body: bytes) -> None:
 
 
 def _read_the_rest(response: Response) -> Response:
-    """Read what a refused call still sends: who cannot send all of it never reads the answer."""
-    is_ended_by_server = "wsgi.input_terminated" in request.environ
-    if response.status_code < HTTPStatus.BAD_REQUEST or not is_ended_by_server:
+    """Read what is still sent of a body that is too large.
+
+    Who cannot send all of it never reads the answer. A sender that falls silent is not waited for.
+    """
+    connection = request.environ.get("gunicorn.socket")
+    if response.status_code != HTTPStatus.REQUEST_ENTITY_TOO_LARGE or connection is None:
         return response
     left, end = _READ_MAX_BYTES, time.monotonic() + _READ_SECONDS
     with suppress(Exception):  # a body that breaks off changes nothing of the answer
+        connection.settimeout(_SILENT_SECONDS)
         while left > 0 and time.monotonic() < end and (part := _next_part(_READ_AT_ONCE)):
             left -= len(part)
     return response

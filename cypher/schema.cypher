@@ -104,3 +104,29 @@ WHERE NOT EXISTS { (:Memory)-[:NEXT]->(first) }
 FOREACH (_ IN CASE WHEN n IS NULL THEN [1] ELSE [] END | SET c.key = $new_key)
 FOREACH (_ IN CASE WHEN last IS NOT NULL AND first IS NOT NULL THEN [1] ELSE [] END | CREATE (last)-[:NEXT]->(first))
 FOREACH (_ IN CASE WHEN n IS NULL THEN [] ELSE [1] END | DETACH DELETE c);
+
+// name: superseded_without_end
+// The next superseded memories by key that have no end; what a room keeps is its own affair.
+// parameters: after, limit
+MATCH (m:Memory)
+USING INDEX m:Memory(key)
+WHERE m.key > $after AND m.status = 'superseded' AND m.valid_until IS NULL AND m.kept_by IS NULL
+WITH m ORDER BY m.key LIMIT $limit
+RETURN @memory AS m, @entities AS entities
+ORDER BY m.key;
+
+// name: end_memories
+// Give memories an end, with all that repeats it.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (m:Memory {key: row.key})
+SET m.valid_until = row.valid_until, m.space_token = row.tokens
+WITH m, row
+CALL (m) {
+  MATCH (m)-[x:MENTIONS]->(:Entity)
+  SET @mention_copies
+}
+CALL (m, row) {
+  MATCH (c:Chunk)-[:OF]->(m)
+  SET c.valid_until = row.chunk_until
+};

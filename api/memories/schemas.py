@@ -168,7 +168,9 @@ def correction_request(memory: Memory, values: dict[str, Any]) -> WriteRequest:
     }
     present: dict[str, Any] = {
         "content": memory.content,
+        "type": memory.type,
         "actor": memory.actor,
+        "logical_key": memory.logical_key,
         "source": memory.source,
     }
     return WriteRequest(

@@ -40,3 +40,10 @@ def place_of(begin: datetime, values: Iterable[Memory]) -> Place:
         before=earlier[-1] if earlier else None,
         after=later[0] if later else None,
     )
+
+
+def collide(one: Memory, other: Memory) -> bool:
+    """Whether two values hold at one instant."""
+    first, second = sorted((one, other), key=lambda each: each.began)
+    never_held = first.is_over(first.began) or second.is_over(second.began)
+    return not never_held and not first.is_over(second.began)

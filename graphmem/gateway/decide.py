@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from graphmem.errors import Conflict, GraphmemError, InvalidInput, NotFound
-from graphmem.gateway.axis import Place, place_of
+from graphmem.gateway.axis import Place, collide, place_of
 from graphmem.gateway.claims import content_claims, logical_claim, source_claim, timed_claim
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.edges import EdgeRequest, draw_requested, edge_selection
@@ -56,6 +56,7 @@ class Item:
     """
 
     index: int
+    call: int = 0  # which of the calls that share a transaction it belongs to
     request: WriteRequest
     space: Space
     new_uid: str
@@ -98,11 +99,13 @@ def selection_for(items: Iterable[Item], edges: Sequence[EdgeRequest] = ()) -> S
     memories: set[str] = set()
     conversations: set[str] = set()
     anchors: set[str] = set()
+    updated: set[str] = set()
     entities: set[str] = set()
     items = list(items)
     for item in items:
         claims |= _claims_of(item)
         memories |= {item.key_of(uid) for _, uid in item.references}
+        updated |= {item.key_of(uid) for uid in item.request.updates}
         if item.request.uid:
             memories.add(item.key_of(item.request.uid))
         if item.request.source.conversation_id:
@@ -117,6 +120,7 @@ def selection_for(items: Iterable[Item], edges: Sequence[EdgeRequest] = ()) -> S
         memories=frozenset(memories) | drawn.memories,
         conversations=frozenset(conversations),
         anchors=frozenset(anchors),
+        updated=frozenset(updated),
         entities=frozenset(entities),
         edges=drawn.edges,
         edge_uids=drawn.edge_uids,
@@ -189,9 +193,10 @@ def _accepted(draft: Draft, item: Item, policy: Policy) -> WriteResult:
             memory=draft.memories.get(draft.claims[source]),
         )
     outcome, memory, not_taken = _apply(draft, item, policy)
-    if "status" in request.given and memory.status is not request.status:
+    is_its_own = memory.key in draft.created or memory.uid == request.uid
+    if is_its_own and "status" in request.given and memory.status is not request.status:
         memory = draft.set_status(memory, request.status, Reason.IMPORT)
-    if source and not item.is_correction:
+    if source and not item.is_correction and "content" not in not_taken:
         draft.claim(source, memory)
     connected = _connect(draft, item, memory)
     if connected and outcome is Outcome.CREATED:
@@ -264,6 +269,10 @@ def _by_key(draft: Draft, item: Item, place: Place, policy: Policy) -> _Applied:
     """A value of a logical key that has others: said again, kept, corrected, or one of its own."""
     request = item.request
     in_force = _current(place.in_force, draft.now)
+    if _keeps_status(item):
+        return _Applied(Outcome.CREATED, _create(draft, item, policy))
+    if request.uid:
+        return _of_another_uid(draft, item, place, policy)
     for value in (in_force, place.after):
         says_the_same = value and comparable(value.content) == comparable(request.content)
         if value and says_the_same and is_repeat(request, value):
@@ -272,6 +281,21 @@ def _by_key(draft: Draft, item: Item, place: Place, policy: Policy) -> _Applied:
         return _Applied(Outcome.UNCHANGED, in_force, ("content",))
     if in_force and _is_correction(request, in_force):
         return _revise(draft, item, in_force, policy)
+    return _placed(draft, item, place, policy)
+
+
+def _of_another_uid(draft: Draft, item: Item, place: Place, policy: Policy) -> _Applied:
+    """A value that its caller gives a uid of its own: it never becomes another memory.
+
+    Raises:
+        Conflict: it would correct that one in place.
+    """
+    in_force = _current(place.in_force, draft.now)
+    if in_force and item.request.on_same_key is OnSameKey.KEEP:
+        return _Applied(Outcome.UNCHANGED, in_force, ("content",))
+    if in_force and _is_correction(item.request, in_force):
+        message = f"The memory {in_force.uid} has that logical key: give its uid, or a begin."
+        raise Conflict(message)
     return _placed(draft, item, place, policy)
 
 
@@ -308,7 +332,8 @@ def _placed(draft: Draft, item: Item, place: Place, policy: Policy) -> _Applied:
     """A value of its own at its place: it ends the one before, and ends where the next begins."""
     before, after = place.before, place.after
     is_past = after is not None and after.began <= draft.now
-    memory = _create(draft, item, policy, instead_of=None if is_past else place.in_force)
+    takes_over = not is_past and place.begin <= draft.now
+    memory = _create(draft, item, policy, instead_of=place.in_force if takes_over else None)
     memory = replace(memory, valid_from=memory.valid_from or place.begin)
     if after and (memory.valid_until is None or memory.valid_until > after.began):
         memory = replace(memory, valid_until=after.began)
@@ -320,7 +345,7 @@ def _placed(draft: Draft, item: Item, place: Place, policy: Policy) -> _Applied:
     if after:
         draft.draw(after, EdgeType.UPDATES, memory)
     if after and is_past:
-        return _Applied(Outcome.SUPERSEDED_BY_NEWER, draft.put_in_the_past(memory, after.began))
+        return _Applied(Outcome.SUPERSEDED_BY_NEWER, draft.put_before(memory, after.began))
     return _Applied(Outcome.SUPERSEDED if place.in_force else Outcome.CREATED, memory)
 
 
@@ -388,8 +413,9 @@ def _revise(draft: Draft, item: Item, existing: Memory, policy: Policy) -> _Appl
     _check_interval(memory)
     if item.is_correction:
         _check_no_twin(draft, memory, existing)
-    holds = existing.is_current(draft.now) and not existing.is_over(draft.now)
-    is_stale = not (holds or item.is_correction or _keeps_status(item))
+    if _begins_anew(memory, existing, item, draft.now):
+        memory = replace(memory, valid_from=draft.now, valid_until=None)
+    is_stale = not (existing.is_current(draft.now) or item.is_correction or _keeps_status(item))
     if memory == existing and not is_stale:
         return _Applied(Outcome.UNCHANGED, existing)
     if is_stale:
@@ -410,6 +436,13 @@ def _revise(draft: Draft, item: Item, existing: Memory, policy: Policy) -> _Appl
     if memory.source.conversation_id and not existing.source.conversation_id:
         draft.join_conversation(memory, item.behind)
     return _Applied(Outcome.REVISED, memory)
+
+
+def _begins_anew(memory: Memory, existing: Memory, item: Item, now: datetime) -> bool:
+    """Whether other content comes under a uid whose interval has ended, without one of its own."""
+    names_interval = bool({"valid_from", "valid_until"} & item.request.given)
+    is_other = memory.content != existing.content
+    return is_other and existing.is_over(now) and not (item.is_correction or names_interval)
 
 
 def _confirmed(memory: Memory, existing: Memory, item: Item) -> Memory:
@@ -481,13 +514,21 @@ def _adds_entities(request: WriteRequest, existing: Memory) -> bool:
 
 
 def _check_no_twin(draft: Draft, memory: Memory, existing: Memory) -> None:
-    """Refuse a correction to the words of another memory of the same time."""
-    if memory.content == existing.content or not memory.claims_content:
-        return
-    other = draft.claimed(content_claims(memory)[0])
-    if other and other.key != memory.key and memory.overlaps(other):
-        message = f"The memory {other.uid} says that already."
-        raise Conflict(message)
+    """Refuse a correction to the words, or into the time under its key, of another memory."""
+    times = (memory.valid_from, memory.valid_until)
+    is_moved = times != (existing.valid_from, existing.valid_until)
+    is_said_otherwise = (memory.content, memory.type) != (existing.content, existing.type)
+    others: list[Memory] = []
+    if memory.claims_content and (is_moved or is_said_otherwise):
+        twin = draft.claimed(content_claims(memory)[0])
+        others += [twin] if twin and memory.overlaps(twin) else []
+    if memory.logical_key and is_moved:
+        claim = logical_claim(memory.space, memory.logical_key, memory.kept_by)
+        others += [each for each in draft.values_of(claim) if collide(memory, each)]
+    for other in others:
+        if other.key != memory.key:
+            message = f"The memory {other.uid} says that already, or holds then under its key."
+            raise Conflict(message)
 
 
 def _check_interval(memory: Memory) -> None:
@@ -504,8 +545,6 @@ def _current_again(memory: Memory, draft: Draft) -> Memory:
     if memory.status in {Status.SUPERSEDED, Status.RETRACTED}:
         message = f"The memory {memory.uid} is {memory.status}: write the text as a new memory."
         raise Conflict(message)
-    if memory.is_over(draft.now):
-        memory = replace(memory, valid_from=draft.now, valid_until=None)
     if memory.is_current(draft.now):
         return memory
     expires_at = None if memory.has_expired(draft.now) else memory.expires_at
@@ -528,14 +567,41 @@ def _connect(draft: Draft, item: Item, memory: Memory) -> Outcome | None:
                 and memory.is_before(other)
             ):
                 draft.draw(other, EdgeType.UPDATES, memory)
-                memory = draft.put_in_the_past(draft.memories[memory.key], other.began)
-                outcome = Outcome.SUPERSEDED_BY_NEWER
+                memory = draft.put_before(draft.memories[memory.key], other.began)
+                if memory.status is Status.SUPERSEDED:
+                    outcome = Outcome.SUPERSEDED_BY_NEWER
             elif edge_type is EdgeType.UPDATES:
+                successors = _present_successors(draft, other, item.call)
                 draft.supersede(memory, other)
+                draft.updaters.setdefault(other.key, []).append((item.call, memory.key))
+                for successor in successors:
+                    if successor.key != memory.key:
+                        draft.supersede(memory, successor)
                 outcome = Outcome.SUPERSEDED
             else:
                 draft.draw(memory, edge_type, other)
     return outcome
+
+
+def _present_successors(draft: Draft, other: Memory, call: int) -> list[Memory]:
+    """The memory that had taken the place of another before this call, if it is current.
+
+    Items of one call that update the same memory stand side by side.
+
+    Raises:
+        Conflict: there are several; the message names them.
+    """
+    if other.status is not Status.SUPERSEDED:
+        return []
+    earlier = [key for number, key in draft.updaters.get(other.key, ()) if number != call]
+    keys = dict.fromkeys((*draft.before.updaters.get(other.key, ()), *earlier))
+    found = [draft.memories.get(key) for key in keys]
+    current = [each for each in found if each and each.status is Status.ACTIVE]
+    if len(current) > 1:
+        names = ", ".join(each.uid for each in current)
+        message = f"The memory {other.uid} has several current successors: {names}. Update those."
+        raise Conflict(message)
+    return current
 
 
 def _check_references(draft: Draft, item: Item) -> None:
@@ -550,7 +616,9 @@ def _check_references(draft: Draft, item: Item) -> None:
     if missing:
         raise InvalidInput(missing)
     for uid in item.request.updates:
-        check_keeper(draft.memories[item.key_of(uid)], item.request.kept_by)
+        other = draft.memories[item.key_of(uid)]
+        check_keeper(other, item.request.kept_by)
+        _present_successors(draft, other, item.call)
 
 
 def _claims_of(item: Item) -> set[str]:

@@ -44,6 +44,8 @@ class Draft:
     released: set[str] = field(default_factory=set)
     vectors_of: dict[str, int] = field(default_factory=dict)
     stale_contexts: set[str] = field(default_factory=set)
+    # memory → what updates it since, each with the call that it belongs to
+    updaters: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
     values: dict[str, set[str]] = field(default_factory=dict)  # claim of a logical key → memories
 
     def __post_init__(self) -> None:
@@ -203,18 +205,19 @@ class Draft:
         else:
             self.put(replace(memory, updated_at=self.now, version=memory.version + 1))
 
-    def put_in_the_past(self, memory: Memory, until: datetime) -> Memory:
-        """A memory of this decision whose successor has begun already."""
-        past = replace(
-            memory,
-            valid_until=until,
-            status=Status.SUPERSEDED,
-            status_reason=Reason.UPDATE,
-            status_at=self.now,
-        )
-        self.memories[memory.key] = past
-        self.release(past)
-        return past
+    def put_before(self, memory: Memory, until: datetime) -> Memory:
+        """A memory of this decision that ends where its successor begins, if not before."""
+        memory = replace(memory, valid_until=min(memory.valid_until or until, until))
+        if until <= self.now:
+            memory = replace(
+                memory,
+                status=Status.SUPERSEDED,
+                status_reason=Reason.UPDATE,
+                status_at=self.now,
+            )
+            self.release(memory)
+        self.memories[memory.key] = memory
+        return memory
 
     def _begin(self, memory: Memory, began: datetime) -> None:
         if memory.key in self.created:

@@ -61,7 +61,11 @@ class Unfold(MemoryOperation[Unfolded]):
             now,
             expected_version=self.expected_version,
         )
-        restored = sorted(each.uid for each in decision.changed if each.key != self.folded.key)
+        restored = sorted(
+            each.uid
+            for each in decision.changed
+            if each.status is Status.ACTIVE and state.memories[each.key].status is Status.ARCHIVED
+        )
         answer = Unfolded(result=decision.results[0], restored=tuple(restored))
         return Decided(answer=answer, events=decision.events, memories=decision)
 

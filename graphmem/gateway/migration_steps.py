@@ -101,8 +101,31 @@ def _in_nfc(memory: Memory) -> dict[str, Any]:
     }
 
 
+def end_what_is_superseded(connection: Connection, report: Report) -> None:
+    """Let superseded memories without an end be true until they were superseded."""
+    after, ended = "", 0
+    while rows := connection.fetch("schema.superseded_without_end", after=after, limit=_BATCH):
+        after = rows[-1]["m"]["key"]
+        space_rows = [_ended(each) for each in _whole(rows, report)]
+        connection.run("schema.end_memories", space_rows=space_rows)
+        ended += len(space_rows)
+        report(f"{ended:,} superseded memories have an end")
+
+
+def _ended(memory: Memory) -> dict[str, Any]:
+    end = max(memory.began, memory.status_at or memory.updated_at)
+    ended = replace(memory, valid_until=end)
+    return {
+        "key": memory.key,
+        "valid_until": end,
+        "tokens": memory_tokens(ended),
+        "chunk_until": chunk_copies(ended)["valid_until"],
+    }
+
+
 CORE_STEPS: Mapping[int, MigrationStep] = {
     7: keep_what_orchestrators_doubt,
     8: claim_by_what_counts,
     9: join_unicode_forms,
+    11: end_what_is_superseded,
 }

@@ -63,7 +63,7 @@ def with_repeat(
     given = {name: getattr(request, name) for name in request.given}
     tags = tuple(dict.fromkeys((*memory.tags, *request.tags)))
     metadata = {**memory.metadata, **request.metadata}
-    is_too_much = len(json.dumps(metadata, ensure_ascii=False)) > policy.metadata_max_bytes
+    is_too_much = len(json.dumps(metadata, ensure_ascii=False).encode()) > policy.metadata_max_bytes
     changes: dict[str, Any] = {
         "mention_count": memory.mention_count + 1,
         "entities": tuple(sorted(entities[: policy.entities_max])),

@@ -64,8 +64,8 @@ _LABEL = (
     r"|contrase[nñ]a|senha|wachtwoord|has[lł]o|[sş]ifre|пароль|密码|密碼|パスワード|비밀번호)"
 )
 _IS = (
-    r"(?:\s*[:\uff1a=]\s*"
-    r"|\s*(?i:is|ist|lautet|est|es|é|è|jest|это|是|は)(?:\s+(?i:now|jetzt|ahora|ora))?\s*[:\uff1a]?\s*)"
+    r"(?:\s{0,9}[:\uff1a=]\s{0,9}"
+    r"|\s{0,9}(?i:is|ist|lautet|est|es|é|è|jest|это|是|は)(?:\s{1,9}(?i:now|jetzt|ahora|ora))?\s{0,9}[:\uff1a]?\s{0,9})"
 )
 _KEY_NAME = (
     r"(?i:api|access|secret|private|signing|client|auth|refresh|session|encryption|webhook)"
@@ -85,7 +85,7 @@ _KNOWN = tuple(re.compile(form) for form in (*_FORMS, *_SENTENCES)) + tuple(
 
 # what every one of them has: an address, a header, or a long word with letters and digits or _
 _MAY_HOLD_ONE = re.compile(
-    r"://|-----BEGIN|PuTTY-User-Key|[A-Z0-9]{16}|(?<!\S)(?=\S{8})(?=\S*?[A-Za-z])\S*?[0-9_]"
+    r"://|-----BEGIN|PuTTY-User-Key|(?i:authorization)|[A-Z0-9]{16}|(?<!\S)(?=\S{8})(?=\S*?[A-Za-z])\S*?[0-9_]"
 )
 
 

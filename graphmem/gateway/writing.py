@@ -171,7 +171,11 @@ class WriteMemories(MemoryOperation[WriteAnswer]):
 
 def _numbered(parts: Sequence[Part]) -> tuple[list[Item], dict[int, Sequence[Vector]]]:
     """The items of all parts, numbered through, and their vectors by these numbers."""
-    pairs = [(part, item) for part in parts for item in part.prepared.items]
+    pairs = [
+        (part, replace(item, call=call))
+        for call, part in enumerate(parts)
+        for item in part.prepared.items
+    ]
     items = [replace(item, index=number) for number, (_, item) in enumerate(pairs)]
     vectors = {
         number: part.prepared.vectors[item.index]

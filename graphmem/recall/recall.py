@@ -202,7 +202,8 @@ class Recall:
             by_index = self._candidates.by_index_filtered if narrowed else self._candidates.by_index
             fetched = by_index(search)
             if _falls_short(fetched, search):
-                fetched = by_index(replace(search, vector_limit=_CHUNKS_MOST))
+                search = replace(search, vector_limit=_CHUNKS_MOST)
+                fetched = by_index(search)
             if not _may_lack(fetched, search, request):
                 return _Answer(fetched=fetched, search=search, way="index")
         return _Answer(fetched=self._candidates.exact(search), search=search, way="exact")

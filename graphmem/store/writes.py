@@ -67,11 +67,12 @@ def read_state(
     updates = _updated(transaction, selection.updated)
     values = _values(transaction, selection.values, now)
     keys = {*selection.memories, *claims.values(), *last_turns.values(), *values}
-    rollups = _rollups(transaction, selection)
+    named = {*selection.memories, *values, *(key for each in updates.values() for key in each)}
+    rollups = _rollups(transaction, named if selection.with_turns else ())
     keys.update(key for found in (*updaters.values(), *updates.values()) for key in found)
     keys.update(key for made, members in rollups.items() for key in (made, *members))
     records, resting = read_records(sorted(keys))
-    previous = _turns_around(transaction, selection, {*claims.values(), *last_turns.values()})
+    previous = _turns_around(transaction, selection, keys - selection.memories)
     return GraphState(
         memories=_lock_memories(transaction, keys | previous.keys()),
         claims=claims,
@@ -187,10 +188,9 @@ def _updaters(transaction: Transaction, keys: Iterable[str]) -> dict[str, tuple[
     return {row["key"]: tuple(row["updaters"]) for row in rows}
 
 
-def _rollups(transaction: Transaction, selection: Selection) -> dict[str, tuple[str, ...]]:
-    """What was made of the selected memories, each with all its members."""
-    keys = sorted(selection.memories) if selection.with_turns else []
-    rows = _fetch(transaction, "writes.rollups_of", "space_keys", keys)
+def _rollups(transaction: Transaction, keys: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """What was made of some memories, each with all its members."""
+    rows = _fetch(transaction, "writes.rollups_of", "space_keys", sorted(keys))
     return {row["made"]: tuple(row["members"]) for row in rows}
 
 

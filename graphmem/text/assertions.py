@@ -220,9 +220,10 @@ def _attribute(said: tuple[str, ...]) -> Assertion | None:
         at for at in range(1, len(said) - 1) if said[at] == "is" and said[at + 1] not in _NEGATIONS
     )
     at = next(verbs, None)
-    if at is None:
+    value = () if at is None else _value(said[at + 1 :])
+    if not value:
         return None
-    before, value = said[:at], _value(said[at + 1 :])
+    before = said[:at]
     favourite = next((i for i, word in enumerate(before[:-1]) if word in _FAVOURITE), None)
     if favourite is not None:
         family = "favourite " + " ".join(before[favourite + 1 :])

@@ -8,7 +8,7 @@ _ORDERS = re.compile(
         r"(?:previous|prior|above|earlier)"
         r" (?:instructions|prompts|rules|directions)"
         r"|do not obey (?:the |your |any )?previous|new system prompt|you are now (?:an?|the) "
-        r"|(?m:^\s*\[system\]\s)|<\|im_start\|>system"
+        r"|(?m:^[^\S\n]*\[system\]\s)|<\|im_start\|>system"
     ).replace(" ", r"\s+")  # line breaks are kept, so a blank may be one
 )
 

@@ -13,7 +13,6 @@ _EMPTY_LINES = re.compile(r"\n{3,}")
 _NOT_STORABLE = re.compile(r"[\x00\ud800-\udfff]")
 _BLANK_LINES_BEFORE = re.compile(r"\A(?:[^\S\n]*\n)+")
 _UNSEEN = regex.compile(r"[\s\p{C}\p{Default_Ignorable_Code_Point}\u2800]*")
-_BLANKS_AT_LINE_ENDS = re.compile(r"[^\S\n]+$", re.MULTILINE)
 _BLANKS_INSIDE = re.compile(r"(?<=\S)[^\S\n]+(?=\S)")
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _CAPITALS = re.compile(r"[A-Z][0-9]*[A-Z]")
@@ -66,7 +65,7 @@ def comparable(text: str) -> str:
     Letter case, blank runs inside a line, blanks at line ends and one full stop at the very end
     do not count; a word of two or more capitals stands as it is. All else does.
     """
-    text = _BLANKS_INSIDE.sub(" ", _BLANKS_AT_LINE_ENDS.sub("", nfc(text)))
+    text = "\n".join(_BLANKS_INSIDE.sub(" ", line.rstrip()) for line in nfc(text).split("\n"))
     if text.endswith(_FULL_STOPS) and len(text) > 1:
         text = text[:-1]
     if text.isascii() and not _CAPITALS.search(text):  # most text, and much faster

@@ -197,18 +197,17 @@ def test_the_start_says_where_neo4j_and_its_password_are_but_not_the_password(se
 
 
 @pytest.mark.parametrize("is_chunked", [False, True])
-@pytest.mark.parametrize(("key", "code"), [("", "too_large"), ("gm_wrong", "unauthenticated")])
-def test_the_refusal_of_a_huge_body_can_be_read(service, is_chunked, key, code):
+def test_the_refusal_of_a_huge_body_can_be_read(service, is_chunked):
     parts = [b"x" * MIB] * 40
     connection = http.client.HTTPConnection("127.0.0.1", service.port, timeout=30)
-    headers = {"X-API-Key": key or service.key, "Content-Type": "application/json"}
+    headers = {"X-API-Key": service.key, "Content-Type": "application/json"}
     length = {} if is_chunked else {"Content-Length": str(len(parts) * MIB)}
 
     connection.request(
         "POST", "/v1/memories", iter(parts), headers | length, encode_chunked=is_chunked
     )
 
-    assert code == json.load(connection.getresponse())["error"]["code"]
+    assert "too_large" == json.load(connection.getresponse())["error"]["code"]
     connection.close()
 
 

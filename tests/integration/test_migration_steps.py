@@ -4,7 +4,11 @@ import unicodedata
 
 from builders import NOW, a_request
 
-from graphmem.gateway.migration_steps import claim_by_what_counts, join_unicode_forms
+from graphmem.gateway.migration_steps import (
+    claim_by_what_counts,
+    end_what_is_superseded,
+    join_unicode_forms,
+)
 from graphmem.model.memory import MemoryType
 from graphmem.model.source import Source
 from graphmem.model.writing import Outcome
@@ -49,6 +53,23 @@ def test_claims_of_the_older_identity_become_those_of_the_new(house):
     )
     counts = house.graphmem.runner.run("integrity", space_key=space_key(house)).counts
     assert 0 == counts["memories_without_claim"] + counts["claims_without_memory"]
+
+
+def test_what_is_superseded_without_an_end_gets_one(house):
+    house.write(a_request("Old.", uid="a"))
+    house.clock.advance(days=1)
+    house.write(a_request("New.", uid="b", updates=("a",)))
+    house.rows(
+        "MATCH (m:Memory {uid: 'a'}) WHERE m.space STARTS WITH $tenant"
+        " SET m.valid_until = null WITH m MATCH (c:Chunk)-[:OF]->(m) SET c.valid_until = 0"
+    )
+
+    migrate(house, end_what_is_superseded)
+
+    (memory,) = house.graphmem.memories.by_uid(house.caller.tenant, "a")
+    assert house.clock.now() == memory.valid_until
+    counts = house.graphmem.runner.run("integrity", space_key=space_key(house)).counts
+    assert 0 == counts["stale_copies"]
 
 
 def space_key(house):

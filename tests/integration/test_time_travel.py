@@ -1,15 +1,17 @@
 """What was true at a time, and what was known at a time."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 from builders import NOW, a_request
 
+from api.memories.schemas import correction_request
 from graphmem.errors import Conflict
 from graphmem.gateway.status import ChangeStatus
 from graphmem.model.entity import EntityRef
-from graphmem.model.memory import Status
+from graphmem.model.memory import MemoryType, Status
 from graphmem.model.writing import OnSameKey, Outcome
 from graphmem.recall.request import RankerName
 
@@ -287,3 +289,34 @@ def test_what_would_stand_beside_its_twin_or_another_value_is_not_restored(house
         change(house, "b", Status.ACTIVE)
     with pytest.raises(Conflict, match="memory d says the same or has its key"):
         change(house, "c", Status.ACTIVE)
+
+
+def test_a_second_update_of_a_memory_takes_the_place_of_the_first_one(house):
+    house.write(a_request("The office is in Bonn.", uid="a"))
+    for number, city in enumerate(("Berlin", "Hamburg")):
+        house.clock.advance(days=1)
+        house.write(a_request(f"The office is in {city}.", uid=f"u{number}", updates=("a",)))
+
+    assert ["The office is in Hamburg."] == house.contents("The office")
+
+
+def test_a_correction_into_the_time_of_another_value_is_refused(house):
+    house.write(rent("The rent is 900 euros.", -90, uid="a"))
+    house.write(rent("The rent is 1000 euros.", -10, uid="b"))
+    memory = house.graphmem.memories.by_uid(house.caller.tenant, "a")[0]
+    request = correction_request(memory, {"valid_until": None})
+
+    with pytest.raises(Conflict, match="memory b says that already, or holds then"):
+        house.graphmem.writing.correct(request, caller=house.caller)
+
+
+def test_a_correction_knows_the_type_of_the_memory_and_refuses_a_twin(house):
+    for uid, drink in (("a", "tea"), ("b", "coffee")):
+        request = a_request(f"Ada likes {drink}.", type=MemoryType.PREFERENCE, claims_content=True)
+        house.write(replace(request, uid=uid, given=request.given | {"uid"}))
+    memory = house.graphmem.memories.by_uid(house.caller.tenant, "b")[0]
+
+    with pytest.raises(Conflict, match="memory a says that already"):
+        house.graphmem.writing.correct(
+            correction_request(memory, {"content": "Ada likes tea."}), caller=house.caller
+        )

@@ -1,6 +1,8 @@
 """Claims in text: what says the same, and what can disagree."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from graphmem.text.assertions import assertion_of, claim_words, values_disagree
 
@@ -76,3 +78,16 @@ def test_what_a_statement_says_of_its_subject(text, family, value):
 )
 def test_values_of_one_family_disagree(one, other, expected):
     assert expected == values_disagree(assertion_of(one), assertion_of(other))
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            "ada s the of is was has not email deadline favourite colour because when which"
+            " who may in on a monday 3 b7 likes works at starts and but rome".split()
+        ),
+        max_size=9,
+    )
+)
+def test_any_sentence_is_read_without_an_error(said):
+    assertion_of(" ".join(said))

@@ -13,6 +13,7 @@ from graphmem.gateway.decide import decide
 from graphmem.model.edge import EdgeType
 from graphmem.model.memory import Status
 from graphmem.model.policy import Policy
+from graphmem.model.source import Source
 from graphmem.model.state import GraphState
 from graphmem.model.writing import OnSameKey, Outcome
 
@@ -165,6 +166,66 @@ def test_an_update_that_begins_in_the_future_leaves_what_it_updates_until_then()
 
     assert ["The office is in Bonn."] == axis.now() == axis.holding(NOW)
     assert ["The office is in Berlin."] == axis.now(day(9)) == axis.holding(day(9))
+
+
+def test_a_value_in_the_past_keeps_its_own_end():
+    axis = Axis()
+    axis.write(value("Initech", -10))
+
+    axis.write(value("Acme", -90, valid_until=day(-50)))
+
+    assert [] == axis.holding(day(-30))
+    assert ["Acme"] == axis.holding(day(-60))
+
+
+def test_what_updates_a_value_of_the_future_holds_until_then():
+    axis = Axis()
+    axis.write(an_item("1000 euros", uid="next", valid_from=day(30)))
+
+    axis.write(an_item("900 euros", valid_from=day(-5), updates=("next",)))
+
+    assert ["900 euros"] == axis.now() == axis.holding(NOW)
+    assert ["1000 euros"] == axis.now(day(31)) == axis.holding(day(31))
+
+
+@pytest.mark.parametrize("mode", [OnSameKey.REVISE, OnSameKey.SUPERSEDE])
+def test_another_uid_under_a_key_never_becomes_the_memory_that_has_it(mode):
+    axis = Axis()
+    axis.write(value("tea", -5, uid="a"))
+
+    (outcome,) = axis.write(value("cola", None, mode, uid="b"))
+
+    expected = Outcome.REFUSED if mode is OnSameKey.REVISE else Outcome.SUPERSEDED
+    assert expected == outcome
+    assert "tea" == next(m.content for m in axis.memories.values() if m.uid == "a")
+
+
+def test_a_line_of_an_import_that_is_retracted_takes_nothing_back():
+    axis = Axis()
+    axis.write(value("tea", -5, uid="a"))
+
+    axis.write(value("cola", None, OnSameKey.REVISE, uid="b", status=Status.RETRACTED))
+
+    assert ["tea"] == axis.now() == axis.holding(NOW)
+
+
+def test_the_same_dated_line_again_changes_nothing():
+    axis = Axis()
+    line = an_item("Ada lived in Oslo.", uid="u", valid_from=day(-90), valid_until=day(-50))
+    axis.write(line)
+
+    assert [Outcome.UNCHANGED] == axis.write(line)
+    (memory,) = axis.memories.values()
+    assert (day(-90), day(-50)) == (memory.valid_from, memory.valid_until)
+
+
+def test_keep_does_not_claim_the_source_of_words_that_it_does_not_take():
+    axis = Axis()
+    axis.write(value("tea"))
+    source = Source(key="s1")
+
+    assert [Outcome.UNCHANGED] == axis.write(value("cola", None, OnSameKey.KEEP, source=source))
+    assert [Outcome.REVISED] == axis.write(value("cola", None, OnSameKey.REVISE, source=source))
 
 
 @given(
