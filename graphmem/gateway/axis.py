@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from graphmem.model.memory import Memory
+from graphmem.model.space import Space
+from graphmem.model.state import ValueAt
+from graphmem.model.writing import WriteRequest
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -40,6 +43,16 @@ def place_of(begin: datetime, values: Iterable[Memory]) -> Place:
         before=earlier[-1] if earlier else None,
         after=later[0] if later else None,
     )
+
+
+def values_around(
+    space: Space, said: Memory | WriteRequest, at: datetime | None
+) -> frozenset[ValueAt]:
+    """What is to be read of the axis of a memory or request: its values around a time, or now."""
+    if said.logical_key is None:
+        return frozenset()
+    value = ValueAt(space=space.key, logical_key=said.logical_key, kept_by=said.kept_by, at=at)
+    return frozenset({value})
 
 
 def collide(one: Memory, other: Memory) -> bool:

@@ -4,12 +4,11 @@ Those of a memory that a room keeps name the room, so that no plain write ever m
 """
 
 from collections.abc import Iterable
-from datetime import datetime
-from itertools import chain
 
 from graphmem.model.entity import slug
 from graphmem.model.memory import Memory, MemoryType
 from graphmem.model.space import Space
+from graphmem.model.writing import WriteRequest
 from graphmem.text.normalise import content_hash
 from graphmem.text.times import iso
 
@@ -29,19 +28,13 @@ def content_claim(
     return f"{_wall(space, kept_by)}|content|{kind}|{content_hash(content)}{said_by}"
 
 
-def timed_claim(
-    content: str,
-    kind: MemoryType,
-    occurred_at: datetime | None,
-    valid_from: datetime | None,
-    valid_until: datetime | None,
-) -> str:
+def timed_claim(content: str, said: Memory | WriteRequest) -> str:
     """A content claim together with an interval, and with when an event or observation happened.
 
     So the same words of two times are two memories, and each is found again.
     """
-    happened = occurred_at if kind in OCCASIONS else None
-    times = (happened, valid_from, valid_until)
+    happened = said.occurred_at if said.type in OCCASIONS else None
+    times = (happened, said.valid_from, said.valid_until)
     return f"{content}@{'|'.join(iso(each) or '' for each in times)}" if any(times) else content
 
 
@@ -52,9 +45,15 @@ def logical_claim(space: Space, logical_key: str, kept_by: str | None = None) ->
 
 def claims_of(memories: Iterable[Memory]) -> frozenset[str]:
     """The content and logical claims that some memories hold or would hold, at any time too."""
-    memories = list(memories)
-    said = (content_claims(memory) for memory in memories if memory.claims_content)
-    return frozenset(chain.from_iterable((*said, *(own_claims(memory) for memory in memories))))
+    return frozenset(claim for memory in memories for claim in every_claim(memory))
+
+
+def every_claim(memory: Memory) -> Iterable[str]:
+    """The content and logical claims that a memory would hold, with that of its own time."""
+    if memory.logical_key:
+        yield logical_claim(memory.space, memory.logical_key, memory.kept_by)
+    if memory.claims_content:
+        yield from content_claims(memory)
 
 
 def own_claims(memory: Memory) -> Iterable[str]:
@@ -68,8 +67,7 @@ def own_claims(memory: Memory) -> Iterable[str]:
 def content_claims(memory: Memory) -> tuple[str, ...]:
     """The claims of what a memory says: at any time, and at its own."""
     said = content_claim(memory.space, memory.type, memory.actor, memory.content, memory.kept_by)
-    times = (memory.occurred_at, memory.valid_from, memory.valid_until)
-    return tuple(dict.fromkeys((said, timed_claim(said, memory.type, *times))))
+    return tuple(dict.fromkeys((said, timed_claim(said, memory))))
 
 
 def _wall(space: Space, kept_by: str | None) -> str:

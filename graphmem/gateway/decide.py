@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from graphmem.errors import Conflict, GraphmemError, InvalidInput, NotFound
-from graphmem.gateway.axis import Place, collide, place_of
+from graphmem.gateway.axis import Place, collide, place_of, values_around
 from graphmem.gateway.claims import content_claims, logical_claim, source_claim, timed_claim
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.edges import EdgeRequest, draw_requested, edge_selection
@@ -73,9 +73,7 @@ class Item:
     @property
     def timed_claim(self) -> str:
         """The content claim together with the time that the request names."""
-        request = self.request
-        times = (request.occurred_at, request.valid_from, request.valid_until)
-        return timed_claim(self.content_claim, request.type, *times)
+        return timed_claim(self.content_claim, self.request)
 
     @property
     def behind(self) -> str | None:
@@ -115,7 +113,7 @@ def selection_for(items: Iterable[Item], edges: Sequence[EdgeRequest] = ()) -> S
         entities |= {f"{item.space.without_persona.key}|{ref.key}" for ref in item.request.entities}
     drawn = edge_selection(edges)
     return Selection(
-        values=frozenset(_value_of(item) for item in items if item.request.logical_key),
+        values=frozenset(value for item in items for value in _values_around(item)),
         claims=frozenset(claims),
         memories=frozenset(memories) | drawn.memories,
         conversations=frozenset(conversations),
@@ -127,14 +125,10 @@ def selection_for(items: Iterable[Item], edges: Sequence[EdgeRequest] = ()) -> S
     )
 
 
-def _value_of(item: Item) -> ValueAt:
+def _values_around(item: Item) -> frozenset[ValueAt]:
     request = item.request
-    return ValueAt(
-        space=item.space.key,
-        logical_key=request.logical_key or "",
-        kept_by=request.kept_by,
-        at=request.valid_from or request.occurred_at or request.created_at,
-    )
+    begin = request.valid_from or request.occurred_at or request.created_at
+    return values_around(item.space, request, begin)
 
 
 def decide(

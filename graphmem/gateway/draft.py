@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from graphmem.errors import Conflict
-from graphmem.gateway.claims import content_claims, logical_claim, own_claims, source_claim
+from graphmem.gateway.claims import every_claim, logical_claim, own_claims, source_claim
 from graphmem.gateway.conversation import Chain, conversation_key, with_built_context
 from graphmem.model.edge import Edge, EdgeType, LineageType, edge_uid
 from graphmem.model.event import Effect, Event, Reason
@@ -68,9 +68,7 @@ class Draft:
         self.memories[memory.key] = memory
         self._note_value(memory)
         if memory.status is Status.ACTIVE:
-            self.take_claims(memory, also_from=instead_of)
-        if memory.status is Status.ACTIVE and memory.claims_content:
-            self._take([content_claims(memory)[-1]], memory, instead_of)
+            self._take(every_claim(memory), memory, instead_of)
         self.join_conversation(memory, behind)
 
     def put(self, memory: Memory) -> None:

@@ -22,18 +22,33 @@ _DOUBTED, _DOUBTED_DAYS = 0.40, 30  # what made a memory expire by itself (003, 
 
 def keep_what_orchestrators_doubt(connection: Connection, report: Report) -> None:
     """Take away the expiry that only doubt gave in orchestrator spaces."""
-    after, seen, lifted = "", 0, 0
-    while rows := connection.fetch(
-        "schema.expiring_of_orchestrators", after=after, limit=_BATCH, space_part=ORCHESTRATORS
-    ):
+    seen, lifted = 0, 0
+    query = "schema.expiring_of_orchestrators"
+    for rows in _batches(connection, query, space_part=ORCHESTRATORS):
         memories = list(_whole(rows, report))
-        after, seen = rows[-1]["m"]["key"], seen + len(rows)
         doubted = [replace(each, expires_at=None) for each in memories if _is_doubted(each)]
-        if doubted:
-            space_rows = [{"key": each.key, "tokens": memory_tokens(each)} for each in doubted]
-            connection.run("schema.keep_memories", space_rows=space_rows)
-        lifted += len(doubted)
+        space_rows = [{"key": each.key, "tokens": memory_tokens(each)} for each in doubted]
+        seen += len(rows)
+        lifted += _write(connection, "schema.keep_memories", space_rows)
         report(f"{seen:,} expiring memories of orchestrators seen, {lifted:,} are kept")
+
+
+def _batches(connection: Connection, query: str, **parameters: str) -> Iterator[Sequence[Row]]:
+    """All rows that a query gives, a thousand memories at a time, by their keys.
+
+    Each batch is asked for when the one before is done, so what it changed is seen.
+    """
+    after = ""
+    while rows := connection.fetch(query, after=after, limit=_BATCH, **parameters):
+        yield rows
+        after = rows[-1]["m"]["key"]
+
+
+def _write(connection: Connection, query: str, space_rows: Sequence[Mapping[str, Any]]) -> int:
+    """Write some rows, if there are any, in a transaction of their own; how many."""
+    if space_rows:
+        connection.run(query, space_rows=space_rows)
+    return len(space_rows)
 
 
 def _whole(rows: Sequence[Row], report: Report) -> Iterator[Memory]:
@@ -53,29 +68,25 @@ def _is_doubted(memory: Memory) -> bool:
 
 def claim_by_what_counts(connection: Connection, report: Report) -> None:
     """Give memories their content claims under the identity that heeds signs, type and layout."""
-    after, seen, changed = "", 0, 0
-    while rows := connection.fetch("schema.content_claims", after=after, limit=_BATCH):
-        after, seen = rows[-1]["m"]["key"], seen + len(rows)
+    seen, changed = 0, 0
+    for rows in _batches(connection, "schema.content_claims"):
         claims = {row["m"]["key"]: row["claims"] for row in rows}
         space_rows = [
             {"key": each.key, "old": claims[each.key], "new": list(content_claims(each))}
             for each in _whole(rows, report)
             if claims[each.key] and not set(content_claims(each)) <= set(claims[each.key])
         ]
-        if space_rows:
-            connection.run("schema.claim_content", space_rows=space_rows)
-        changed += len(space_rows)
+        seen += len(rows)
+        changed += _write(connection, "schema.claim_content", space_rows)
         report(f"{seen:,} memories seen, {changed:,} have a new content claim")
 
 
 def join_unicode_forms(connection: Connection, report: Report) -> None:
     """Write tags and ids of sources in NFC; two forms of one conversation or key become one."""
-    after, changed = "", 0
-    while rows := connection.fetch("schema.not_in_nfc", after=after, limit=_BATCH):
-        after = rows[-1]["m"]["key"]
+    changed = 0
+    for rows in _batches(connection, "schema.not_in_nfc"):
         space_rows = [_in_nfc(each) for each in _whole(rows, report)]
-        connection.run("schema.write_in_nfc", space_rows=space_rows)
-        changed += len(space_rows)
+        changed += _write(connection, "schema.write_in_nfc", space_rows)
         report(f"{changed:,} memories have their tags and ids in NFC")
     for row in connection.fetch("schema.conversations_not_in_nfc"):
         space, _, name = row["key"].partition("|")
@@ -103,12 +114,10 @@ def _in_nfc(memory: Memory) -> dict[str, Any]:
 
 def end_what_is_superseded(connection: Connection, report: Report) -> None:
     """Let superseded memories without an end be true until they were superseded."""
-    after, ended = "", 0
-    while rows := connection.fetch("schema.superseded_without_end", after=after, limit=_BATCH):
-        after = rows[-1]["m"]["key"]
+    ended = 0
+    for rows in _batches(connection, "schema.superseded_without_end"):
         space_rows = [_ended(each) for each in _whole(rows, report)]
-        connection.run("schema.end_memories", space_rows=space_rows)
-        ended += len(space_rows)
+        ended += _write(connection, "schema.end_memories", space_rows)
         report(f"{ended:,} superseded memories have an end")
 
 

@@ -2,7 +2,7 @@
 
 import logging
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -15,7 +15,7 @@ from graphmem.gateway.claims import content_claim
 from graphmem.gateway.decide import Item
 from graphmem.gateway.indexing import texts_to_embed
 from graphmem.gateway.screening import refusal
-from graphmem.gateway.validation import problems
+from graphmem.gateway.validation import TEXT_FORMS, problems
 from graphmem.model.caller import Caller, Role
 from graphmem.model.entity import EntityRef, entity_key
 from graphmem.model.policy import Policy
@@ -24,17 +24,10 @@ from graphmem.model.space import Space, parse_space, parse_writable_space
 from graphmem.model.writing import Outcome, WriteRequest, WriteResult
 from graphmem.ports import Embedder, IdSource, Vector
 from graphmem.store.spaces import SpacePolicies
-from graphmem.text.normalise import nfc, normalise, one_line, with_layout
+from graphmem.text.normalise import nfc, one_line
 
 log = logging.getLogger(__name__)
 
-_FORMS: Mapping[str, Callable[[str], str]] = {
-    "content": with_layout,
-    "summary": one_line,
-    "actor": one_line,
-    "context": normalise,
-    "logical_key": normalise,
-}
 _SOURCE_IDS = ("conversation_id", "workflow_run_id", "step_id", "key")
 _TIMES = ("occurred_at", "valid_from", "valid_until", "created_at", "updated_at")
 
@@ -183,7 +176,7 @@ def _keys(names: Sequence[str], caller: Caller) -> tuple[str, ...]:
 def _normalised(request: WriteRequest, overrides: Mapping[str, str]) -> WriteRequest:
     texts: dict[str, Any] = {
         name: form(text)
-        for name, form in _FORMS.items()
+        for name, form in TEXT_FORMS.items()
         if (text := getattr(request, name)) is not None
     }
     times: dict[str, Any] = {

@@ -16,6 +16,8 @@ from graphmem.text.normalise import shorten
 _FIRST = datetime(1, 1, 1, tzinfo=UTC)
 _LAST = datetime(9999, 12, 31, tzinfo=UTC)
 _STRONGEST_FIRST = tuple(Authority)
+# what a memory keeps where a request says otherwise
+_KEPT = ("summary", "context", "logical_key", "occurred_at", "valid_from", "valid_until")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -61,43 +63,53 @@ def with_repeat(
     that only doubt gave it its expiry. Nothing that was there gives way.
     """
     given = {name: getattr(request, name) for name in request.given}
+    united, over = _united(memory, request, entities, policy)
+    said = replace(
+        memory,
+        mention_count=memory.mention_count + 1,
+        pinned=memory.pinned or request.pinned,
+        logical_key=memory.logical_key or request.logical_key,
+        occurred_at=memory.occurred_at or request.occurred_at,
+        expires_at=_later_expiry(memory, request, is_confirmed=is_confirmed),
+        updated_at=now,
+        version=memory.version + 1,
+        **united,
+        **_stronger(memory, given),
+        **_interval(memory, request),
+        **_texts(memory, request, policy),
+    )
+    kept = [name for name in _KEPT if given.get(name) not in {None, getattr(said, name)}]
+    return Repeat(memory=said, not_taken=tuple(sorted({*kept, *over})))
+
+
+def _united(
+    memory: Memory, request: WriteRequest, entities: Sequence[EntityRef], policy: WritePolicy
+) -> tuple[Mapping[str, Any], list[str]]:
+    """What both have together, as far as the limits allow, and the fields that are over them."""
     tags = tuple(dict.fromkeys((*memory.tags, *request.tags)))
     metadata = {**memory.metadata, **request.metadata}
     is_too_much = len(json.dumps(metadata, ensure_ascii=False).encode()) > policy.metadata_max_bytes
-    changes: dict[str, Any] = {
-        "mention_count": memory.mention_count + 1,
+    changes = {
         "entities": tuple(sorted(entities[: policy.entities_max])),
         "tags": tags[: policy.tags_max],
         "metadata": memory.metadata if is_too_much else metadata,
-        "pinned": memory.pinned or request.pinned,
-        "importance": max(memory.importance, given.get("importance", 0)),
-        "confidence": max(memory.confidence, given.get("confidence", 0.0)),
-        "authority": min(
-            memory.authority,
-            given.get("authority", memory.authority),
-            key=_STRONGEST_FIRST.index,
-        ),
-        "logical_key": memory.logical_key or request.logical_key,
-        "occurred_at": memory.occurred_at or request.occurred_at,
-        "expires_at": _later_expiry(memory, request, is_confirmed=is_confirmed),
-        "updated_at": now,
-        "version": memory.version + 1,
-        **_interval(memory, request),
-        **_texts(memory, request, policy),
     }
     limits = {
         "entities": len(entities) > policy.entities_max,
         "tags": len(tags) > policy.tags_max,
         "metadata": is_too_much,
     }
-    said = replace(memory, **changes)
-    kept = [name for name in _KEPT if given.get(name) not in {None, getattr(said, name)}]
-    over = [name for name, is_over in limits.items() if is_over]
-    return Repeat(memory=said, not_taken=tuple(sorted({*kept, *over})))
+    return changes, [name for name, is_over in limits.items() if is_over]
 
 
-# what a memory keeps where a request says otherwise
-_KEPT = ("summary", "context", "logical_key", "occurred_at", "valid_from", "valid_until")
+def _stronger(memory: Memory, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The larger or stronger of what the memory has and what a request gives."""
+    authorities = (memory.authority, given.get("authority", memory.authority))
+    return {
+        "importance": max(memory.importance, given.get("importance", 0)),
+        "confidence": max(memory.confidence, given.get("confidence", 0.0)),
+        "authority": min(authorities, key=_STRONGEST_FIRST.index),
+    }
 
 
 def _later_expiry(memory: Memory, request: WriteRequest, *, is_confirmed: bool) -> datetime | None:
@@ -107,7 +119,7 @@ def _later_expiry(memory: Memory, request: WriteRequest, *, is_confirmed: bool) 
     return max(memory.expires_at, request.expires_at or memory.expires_at)
 
 
-def _interval(memory: Memory, request: WriteRequest) -> Mapping[str, datetime | None]:
+def _interval(memory: Memory, request: WriteRequest) -> Mapping[str, Any]:
     """An interval with an unknown bound filled in, or a known one widened.
 
     It still holds when the memory was first said: a later begin or an earlier end is not taken.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from graphmem.errors import Conflict, NotFound
-from graphmem.gateway.axis import place_of
+from graphmem.gateway.axis import place_of, values_around
 from graphmem.gateway.claims import claims_of, content_claims, logical_claim
 from graphmem.gateway.decide import check_version
 from graphmem.gateway.draft import Draft
@@ -15,7 +15,7 @@ from graphmem.gateway.operation import Decided
 from graphmem.model.event import Effect, Event, Reason
 from graphmem.model.memory import Memory, Status
 from graphmem.model.space import Space
-from graphmem.model.state import Decision, GraphState, Selection, ValueAt
+from graphmem.model.state import Decision, GraphState, Selection
 from graphmem.model.trace import TraceKind
 from graphmem.model.writing import Outcome, WriteResult
 
@@ -50,18 +50,11 @@ class ChangeStatus(MemoryOperation[WriteResult]):
     def selection(self) -> Selection:
         """The memory, its claims, and what took its place."""
         memory, keys = self.memory, frozenset({self.memory.key})
-        values = []
-        if memory.logical_key:
-            values.append(
-                ValueAt(
-                    space=memory.space.key,
-                    logical_key=memory.logical_key,
-                    kept_by=memory.kept_by,
-                    at=memory.began,
-                )
-            )
         return Selection(
-            memories=keys, updated=keys, claims=claims_of([memory]), values=frozenset(values)
+            memories=keys,
+            updated=keys,
+            claims=claims_of([memory]),
+            values=values_around(memory.space, memory, memory.began),
         )
 
     def decide(self, state: GraphState, now: datetime) -> Decided[WriteResult]:
@@ -100,10 +93,7 @@ def decide_status(state: GraphState, change: ChangeStatus, *, now: datetime) -> 
         memory = _at_its_place(draft, memory, state.updates.get(memory.key, ()))
     changed = draft.set_status(memory, change.status, change.reason)
     if change.status is Status.ACTIVE:
-        for key in state.updates.get(memory.key, ()):
-            if key in draft.memories and draft.memories[key].status is Status.ACTIVE:
-                draft.supersede(changed, draft.memories[key])
-        draft.take_claims(draft.memories[memory.key], also_from=None)
+        _supersede_again(draft, changed, state.updates.get(memory.key, ()))
     event = Event(
         space=changed.space.key,
         subject=changed.uid,
@@ -111,6 +101,14 @@ def decide_status(state: GraphState, change: ChangeStatus, *, now: datetime) -> 
         detail={"reason": change.reason},
     )
     return draft.decision([WriteResult(index=0, outcome=Outcome.REVISED, memory=changed)], [event])
+
+
+def _supersede_again(draft: Draft, restored: Memory, superseded: Collection[str]) -> None:
+    """Let a restored memory supersede what it had superseded, and take what that claims."""
+    for key in superseded:
+        if key in draft.memories and draft.memories[key].status is Status.ACTIVE:
+            draft.supersede(restored, draft.memories[key])
+    draft.take_claims(draft.memories[restored.key], also_from=None)
 
 
 def _check_not_taken_apart(memory: Memory) -> None:

@@ -10,6 +10,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any
 
 from graphmem.model.entity import EntityRef, entity_key
@@ -18,6 +19,16 @@ from graphmem.model.source import Source, SourceType
 from graphmem.model.space import parse_writable_space
 from graphmem.text.normalise import is_storable, normalise, one_line, shows_something, with_layout
 
+# the form in which each text is kept, and measured
+TEXT_FORMS: Mapping[str, Callable[[str], str]] = MappingProxyType(
+    {
+        "content": with_layout,
+        "summary": one_line,
+        "actor": one_line,
+        "context": normalise,
+        "logical_key": normalise,
+    }
+)
 RESERVED_METADATA_KEYS = frozenset(
     "uid key space tenant owner persona user_id agent_id session_id actor status authority native"
     " created_at updated_at expires_at embedding version".split()
@@ -75,16 +86,16 @@ def _check_space(fields: Mapping[str, Any], report: Report) -> None:
 
 
 def _check_texts(fields: Mapping[str, Any], policy: WritePolicy, report: Report) -> None:
-    limits: Mapping[str, tuple[int, Callable[[str], str]]] = {
-        "content": (policy.content_max_chars, with_layout),
-        "summary": (policy.summary_max_chars, one_line),
-        "context": (policy.context_max_chars, normalise),
-        "actor": (policy.name_max_chars, one_line),
-        "logical_key": (policy.name_max_chars, normalise),
+    limits = {
+        "content": policy.content_max_chars,
+        "summary": policy.summary_max_chars,
+        "context": policy.context_max_chars,
+        "actor": policy.name_max_chars,
+        "logical_key": policy.name_max_chars,
     }
-    for name, (limit, form) in limits.items():
+    for name, limit in limits.items():
         if isinstance(text := fields.get(name), str):
-            _check_text(name, text, limit, report, form)
+            _check_text(name, text, limit, report, TEXT_FORMS[name])
     content = fields.get("content")
     if isinstance(content, str) and with_layout(content) and not shows_something(content):
         report("content", "Shows nothing: it has no character that can be seen.")

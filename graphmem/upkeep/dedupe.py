@@ -93,7 +93,7 @@ def decide_dedupe(state: GraphState, now: datetime) -> Decision:
 
 def _time_of(memory: Memory) -> str:
     """The interval of a memory and its occasion: equal words of two times are no repeats."""
-    return timed_claim("", memory.type, memory.occurred_at, memory.valid_from, memory.valid_until)
+    return timed_claim("", memory)
 
 
 def _keep_one(draft: Draft, group: Sequence[Memory]) -> list[Event]:

@@ -46,5 +46,5 @@ class RemoveLeftovers(Operation[Leftovers, Leftovers]):
         return Decided(answer=state, events=events)
 
     def apply(self, transaction: Workbench, decided: Decided[Leftovers]) -> None:
-        """Remove them."""
+        """Delete the claims and the edges."""
         remove_leftovers(transaction, decided.answer)
