@@ -21,7 +21,7 @@ from graphmem.model.event import Reason
 from graphmem.model.memory import Memory, Status, memory_key
 from graphmem.model.policy import Policy, SpeculativePolicy
 from graphmem.model.space import Space
-from graphmem.model.state import Decision, GraphState, Selection, ValueAt
+from graphmem.model.state import Decision, GraphState, Selection
 from graphmem.model.tokens import epoch_ms
 from graphmem.model.writing import Dedupe, OnSameKey, Outcome, WriteRequest, WriteResult
 from graphmem.text.normalise import comparable, shorten
@@ -113,7 +113,9 @@ def selection_for(items: Iterable[Item], edges: Sequence[EdgeRequest] = ()) -> S
         entities |= {f"{item.space.without_persona.key}|{ref.key}" for ref in item.request.entities}
     drawn = edge_selection(edges)
     return Selection(
-        values=frozenset(value for item in items for value in _values_around(item)),
+        values=frozenset().union(
+            *(values_around(item.space, item.request, _begin_of(item.request)) for item in items)
+        ),
         claims=frozenset(claims),
         memories=frozenset(memories) | drawn.memories,
         conversations=frozenset(conversations),
@@ -123,12 +125,6 @@ def selection_for(items: Iterable[Item], edges: Sequence[EdgeRequest] = ()) -> S
         edges=drawn.edges,
         edge_uids=drawn.edge_uids,
     )
-
-
-def _values_around(item: Item) -> frozenset[ValueAt]:
-    request = item.request
-    begin = request.valid_from or request.occurred_at or request.created_at
-    return values_around(item.space, request, begin)
 
 
 def decide(
@@ -207,7 +203,7 @@ def _apply(draft: Draft, item: Item, policy: Policy) -> _Applied:
         check_keeper(existing, request.kept_by)
         return _revise(draft, item, existing, policy)
     if request.logical_key and (values := draft.values_of(_logical_claim(item))):
-        return _by_key(draft, item, place_of(_begin_of(item, draft.now), values), policy)
+        return _by_key(draft, item, place_of(_begin_of(item.request) or draft.now, values), policy)
     if existing := _of_content(draft, item):
         return _reinforce(draft, item, existing, policy)
     return _Applied(Outcome.CREATED, _create(draft, item, policy))
@@ -217,10 +213,9 @@ def _logical_claim(item: Item) -> str:
     return logical_claim(item.space, item.request.logical_key or "", item.request.kept_by)
 
 
-def _begin_of(item: Item, now: datetime) -> datetime:
-    """When the value of a request begins: at its valid_from, when it happened, or now."""
-    request = item.request
-    return request.valid_from or request.occurred_at or request.created_at or now
+def _begin_of(request: WriteRequest) -> datetime | None:
+    """When the value of a request begins: at its valid_from, when it happened; else it is now."""
+    return request.valid_from or request.occurred_at or request.created_at
 
 
 def _of_content(draft: Draft, item: Item) -> Memory | None:
@@ -260,36 +255,27 @@ def check_version(memory: Memory, expected: int | None) -> None:
 
 
 def _by_key(draft: Draft, item: Item, place: Place, policy: Policy) -> _Applied:
-    """A value of a logical key that has others: said again, kept, corrected, or one of its own."""
+    """A value of a logical key that has others: said again, kept, corrected, or one of its own.
+
+    Raises:
+        Conflict: it has another uid than the memory that it would correct in place.
+    """
     request = item.request
     in_force = _current(place.in_force, draft.now)
     if _keeps_status(item):
         return _Applied(Outcome.CREATED, _create(draft, item, policy))
-    if request.uid:
-        return _of_another_uid(draft, item, place, policy)
-    for value in (in_force, place.after):
+    # one that its caller gives a uid of its own never becomes another memory
+    for value in () if request.uid else (in_force, place.after):
         says_the_same = value and comparable(value.content) == comparable(request.content)
         if value and says_the_same and is_repeat(request, value):
             return _said_again(draft, item, value, policy)
     if in_force and request.on_same_key is OnSameKey.KEEP:
         return _Applied(Outcome.UNCHANGED, in_force, ("content",))
     if in_force and _is_correction(request, in_force):
+        if request.uid:
+            message = f"The memory {in_force.uid} has that logical key: give its uid, or a begin."
+            raise Conflict(message)
         return _revise(draft, item, in_force, policy)
-    return _placed(draft, item, place, policy)
-
-
-def _of_another_uid(draft: Draft, item: Item, place: Place, policy: Policy) -> _Applied:
-    """A value that its caller gives a uid of its own: it never becomes another memory.
-
-    Raises:
-        Conflict: it would correct that one in place.
-    """
-    in_force = _current(place.in_force, draft.now)
-    if in_force and item.request.on_same_key is OnSameKey.KEEP:
-        return _Applied(Outcome.UNCHANGED, in_force, ("content",))
-    if in_force and _is_correction(item.request, in_force):
-        message = f"The memory {in_force.uid} has that logical key: give its uid, or a begin."
-        raise Conflict(message)
     return _placed(draft, item, place, policy)
 
 

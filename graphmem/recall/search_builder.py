@@ -27,11 +27,6 @@ def search_of(question: Question, vector: Vector | None, *, terms_max: int) -> S
     begins_by, ends_after = _interval(request, question.now)
     is_fused = question.ranker is RankerName.FUSED
     numbers = policy.fused if is_fused else policy.rrf
-    memories = vector_memories(question)
-    chunks = max(policy.fused.vector_candidates, request.limit * _CHUNKS_PER_MEMORY)
-    chunks = min(chunks, policy.candidates_max)
-    if request.candidates_vector:
-        chunks = max(policy.fused.vector_candidates, 2 * request.candidates_vector)
     texts = request.candidates_text or max(numbers.text_candidates, request.limit)
     return Search(
         vector=vector,
@@ -46,8 +41,8 @@ def search_of(question: Question, vector: Vector | None, *, terms_max: int) -> S
         spaces=keys,
         statuses=_values(request.statuses),
         now_ms=epoch_ms(question.now),
-        vector_limit=chunks,
-        vector_memories=memories,
+        vector_limit=_chunks(question),
+        vector_memories=_vector_memories(question),
         text_limit=min(texts, policy.candidates_max),
         k=numbers.k,
         vector_weight=policy.fused.vector_weight if is_fused else 1.0,
@@ -68,7 +63,16 @@ def search_of(question: Question, vector: Vector | None, *, terms_max: int) -> S
     )
 
 
-def vector_memories(question: Question) -> int | None:
+def _chunks(question: Question) -> int:
+    """How many chunks are asked for at first."""
+    request, policy = question.request, question.policy
+    least = policy.fused.vector_candidates
+    if request.candidates_vector:
+        return max(least, 2 * request.candidates_vector)
+    return min(max(least, request.limit * _CHUNKS_PER_MEMORY), policy.candidates_max)
+
+
+def _vector_memories(question: Question) -> int | None:
     """How many memories the vector arm ranks (002, topKVector); ``fused`` counts chunks."""
     request, policy = question.request, question.policy
     if question.ranker is RankerName.FUSED:
