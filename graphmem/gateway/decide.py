@@ -408,7 +408,8 @@ def _revise(draft: Draft, item: Item, existing: Memory, policy: Policy) -> _Appl
         embedded=item.has_vectors if re_embed else existing.embedded,
     )
     draft.put(memory)
-    if re_embed or is_stale or memory.logical_key != existing.logical_key:
+    is_of_other_kind = (memory.type, memory.logical_key) != (existing.type, existing.logical_key)
+    if re_embed or is_stale or is_of_other_kind:
         _claim_anew(draft, memory, existing)
     if re_embed:
         draft.vectors_of[memory.key] = item.index

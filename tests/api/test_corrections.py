@@ -164,6 +164,17 @@ def test_an_archived_memory_is_found_only_when_asked_for_and_a_patch_leaves_it_t
     assert ["Ada drank cola."] == recalled(api, "cola", include_archived=True)
 
 
+def test_a_memory_of_another_type_is_known_again_by_that_type(api):
+    uid = add(api, "Ada drinks tea.")["uid"]
+
+    assert 200 == patch(api, uid, {"type": "Preference"}).status_code
+
+    again = COLA | {"content": "Ada drinks tea."}
+    reinforced = api.post("/v1/memories", again | {"type": "Preference"}).get_json()
+    assert ("reinforced", uid) == (reinforced["outcome"], reinforced["memory"]["uid"])
+    assert "created" == api.post("/v1/memories", again).get_json()["outcome"]
+
+
 def test_a_correction_to_the_words_of_another_memory_is_a_conflict_that_names_it(api):
     other = add(api, "Ada drinks tea.")["uid"]
     uid = add(api, "Ada drinks coffee.")["uid"]
