@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from graphmem.gateway.claims import content_claim
-from graphmem.gateway.decide import Item
+from graphmem.gateway.item import Item
 from graphmem.model.memory import Memory, MemoryType
 from graphmem.model.space import Space, SpaceKind
 from graphmem.model.writing import WriteRequest

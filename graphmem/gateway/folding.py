@@ -6,11 +6,11 @@ from datetime import datetime
 
 from graphmem.errors import Conflict
 from graphmem.gateway.claims import claims_of
-from graphmem.gateway.decide import check_version
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.keeping import check_keeper
 from graphmem.gateway.memory_operation import MemoryOperation
 from graphmem.gateway.operation import Decided
+from graphmem.gateway.revising import check_version
 from graphmem.model.memory import Memory, Status
 from graphmem.model.space import Space
 from graphmem.model.state import Decision, GraphState, Selection

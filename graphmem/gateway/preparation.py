@@ -12,8 +12,8 @@ from typing import Any
 from graphmem.adapters.workspaces import Workspaces
 from graphmem.errors import Forbidden, GraphmemError, InvalidInput, ModelUnavailable, PolicyRefused
 from graphmem.gateway.claims import content_claim
-from graphmem.gateway.decide import Item
 from graphmem.gateway.indexing import texts_to_embed
+from graphmem.gateway.item import Item
 from graphmem.gateway.screening import refusal
 from graphmem.gateway.validation import TEXT_FORMS, problems
 from graphmem.model.caller import Caller, Role

@@ -7,11 +7,11 @@ from datetime import datetime
 from graphmem.errors import Conflict, NotFound
 from graphmem.gateway.axis import place_of, values_around
 from graphmem.gateway.claims import claims_of, content_claims, logical_claim
-from graphmem.gateway.decide import check_version
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.keeping import check_keeper
 from graphmem.gateway.memory_operation import MemoryOperation
 from graphmem.gateway.operation import Decided
+from graphmem.gateway.revising import check_version
 from graphmem.model.event import Effect, Event, Reason
 from graphmem.model.memory import Memory, Status
 from graphmem.model.space import Space

@@ -16,10 +16,11 @@ from graphmem.errors import (
     InvalidInput,
     PolicyRefused,
 )
-from graphmem.gateway.decide import Item, decide, selection_for
+from graphmem.gateway.decide import decide
 from graphmem.gateway.edges import EdgeRequest, edge_problems, reasons_of
 from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.group_commit import GroupCommit
+from graphmem.gateway.item import Item, selection_for
 from graphmem.gateway.memory_operation import MemoryOperation
 from graphmem.gateway.operation import Actor, Decided
 from graphmem.gateway.preparation import Preparation, Prepared

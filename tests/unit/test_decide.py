@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from graphmem.errors import InvalidInput
 from graphmem.gateway.claims import content_claim, logical_claim, source_claim
-from graphmem.gateway.decide import decide, selection_for
+from graphmem.gateway.decide import decide
+from graphmem.gateway.item import selection_for
 from graphmem.model.edge import EdgeType
 from graphmem.model.entity import EntityRef
 from graphmem.model.memory import MemoryType, Status

@@ -1,0 +1,255 @@
+"""What a request makes of one memory: a new one, one said again, or one with other values. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from graphmem.errors import Conflict, InvalidInput
+from graphmem.gateway.axis import collide
+from graphmem.gateway.claims import content_claims, logical_claim
+from graphmem.gateway.draft import Draft
+from graphmem.gateway.item import Item, claims_content, keeps_status
+from graphmem.gateway.repeats import with_repeat
+from graphmem.model.entity import EntityRef, label_from_key
+from graphmem.model.event import Reason
+from graphmem.model.memory import Memory, Status
+from graphmem.model.policy import Policy, SpeculativePolicy
+from graphmem.model.tokens import epoch_ms
+from graphmem.model.writing import Outcome, WriteRequest
+from graphmem.text.normalise import shorten
+
+_KEPT_FIELDS = (
+    "type actor context importance confidence logical_key authority"
+    " occurred_at valid_from valid_until"
+    " expires_at pinned tags metadata source native kept_by"
+).split()
+
+
+class Applied(NamedTuple):
+    """What became of an item, before its edges."""
+
+    outcome: Outcome
+    memory: Memory
+    not_taken: tuple[str, ...] = ()
+
+
+def create(draft: Draft, item: Item, policy: Policy, *, instead_of: Memory | None = None) -> Memory:
+    """A new memory of what a request says; ``instead_of`` is the one whose claims it takes."""
+    request = item.request
+    kept = {name: getattr(request, name) for name in _KEPT_FIELDS}
+    memory = Memory(
+        uid=request.uid or item.new_uid,
+        space=item.space,
+        content=request.content,
+        summary=request.summary or shorten(request.content, policy.write.summary_max_chars),
+        entities=tuple(sorted(_united(draft, item, ()))),
+        context_built=request.context is None and request.source.conversation_id is not None,
+        created_at=request.created_at or draft.now,
+        updated_at=request.updated_at or request.created_at or draft.now,
+        status=request.status,
+        status_reason=None if request.status is Status.ACTIVE else Reason.IMPORT,
+        status_at=None if request.status is Status.ACTIVE else draft.now,
+        embedded=item.has_vectors,
+        claims_content=claims_content(request),
+        **kept | {"expires_at": request.expires_at or _doubtful_until(item, draft.now)},
+    )
+    draft.create(memory, behind=item.behind, instead_of=instead_of)
+    draft.vectors_of[memory.key] = item.index
+    return memory
+
+
+def _doubtful_until(item: Item, now: datetime) -> datetime | None:
+    """When a memory that is hardly believed goes quiet by itself (003, Confidence tiers)."""
+    request, doubt = item.request, item.doubt
+    is_sure = request.confidence >= doubt.confidence or request.pinned
+    if is_sure or request.kept_by or not doubt.enabled:
+        return None
+    return now + timedelta(days=doubt.days)
+
+
+def was_doubtful(memory: Memory, doubt: SpeculativePolicy) -> bool:
+    """Whether a memory expires only because it was hardly believed; said again, it is confirmed."""
+    ends = memory.created_at + timedelta(days=doubt.days)
+    is_doubted = memory.confidence < doubt.confidence
+    return is_doubted and epoch_ms(memory.expires_at) == epoch_ms(ends)
+
+
+def reinforce(draft: Draft, item: Item, existing: Memory, policy: Policy) -> Applied:
+    """A memory that is said again (design, The same again)."""
+    repeat = with_repeat(
+        existing,
+        item.request,
+        entities=_united(draft, item, existing.entities),
+        is_confirmed=was_doubtful(existing, item.doubt),
+        policy=policy.write,
+        now=draft.now,
+    )
+    draft.put(repeat.memory)
+    draft.take_claims(repeat.memory, also_from=existing)
+    return Applied(Outcome.REINFORCED, repeat.memory, repeat.not_taken)
+
+
+def revise(draft: Draft, item: Item, existing: Memory, policy: Policy) -> Applied:
+    """Replace what the request speaks of; a change that changes nothing writes nothing."""
+    memory = _confirmed(
+        replace(existing, **_changes(draft, item, existing, policy)), existing, item
+    )
+    _check_interval(memory)
+    if item.is_correction:
+        _check_no_twin(draft, memory, existing)
+    if _begins_anew(memory, existing, item, draft.now):
+        memory = replace(memory, valid_from=draft.now, valid_until=None)
+    is_stale = not (existing.is_current(draft.now) or item.is_correction or keeps_status(item))
+    if memory == existing and not is_stale:
+        return Applied(Outcome.UNCHANGED, existing)
+    if is_stale:
+        memory = _current_again(memory, draft)
+    re_embed = (memory.content, memory.actor) != (existing.content, existing.actor)
+    memory = replace(
+        memory,
+        updated_at=draft.now,
+        version=existing.version + 1,
+        embedded=item.has_vectors if re_embed else existing.embedded,
+    )
+    draft.put(memory)
+    is_of_other_kind = (memory.type, memory.logical_key) != (existing.type, existing.logical_key)
+    if re_embed or is_stale or is_of_other_kind:
+        _claim_anew(draft, memory, existing)
+    if re_embed:
+        draft.vectors_of[memory.key] = item.index
+        draft.mark_neighbours(memory)
+    if memory.source.conversation_id and not existing.source.conversation_id:
+        draft.join_conversation(memory, item.behind)
+    return Applied(Outcome.REVISED, memory)
+
+
+def _begins_anew(memory: Memory, existing: Memory, item: Item, now: datetime) -> bool:
+    """Whether other content comes under a uid whose interval has ended, without one of its own."""
+    names_interval = bool({"valid_from", "valid_until"} & item.request.given)
+    is_other = memory.content != existing.content
+    return is_other and existing.is_over(now) and not (item.is_correction or names_interval)
+
+
+def _confirmed(memory: Memory, existing: Memory, item: Item) -> Memory:
+    """A revised memory, without the expiry that only doubt gave, if it is believed now."""
+    is_believed = memory.confidence >= item.doubt.confidence
+    if not (is_believed and was_doubtful(existing, item.doubt)):
+        return memory
+    request = item.request
+    return replace(memory, expires_at=request.expires_at if "expires_at" in request.given else None)
+
+
+def _claim_anew(draft: Draft, memory: Memory, existing: Memory) -> None:
+    draft.release(existing)
+    if memory.status is Status.ACTIVE:
+        draft.take_claims(memory, also_from=existing)
+
+
+def _changes(draft: Draft, item: Item, existing: Memory, policy: Policy) -> dict[str, Any]:
+    """The fields that a revision replaces.
+
+    Raises:
+        InvalidInput: it would move a turn to another conversation.
+    """
+    request = item.request
+    changes: dict[str, Any] = {
+        name: getattr(request, name) for name in _KEPT_FIELDS if name in request.given
+    }
+    if "context" in changes:
+        changes["context_built"] = False
+    if "entities" in request.given and (item.is_correction or _adds_entities(request, existing)):
+        changes["entities"] = tuple(sorted(_united(draft, item, ())))
+    return changes | _changed_text(request, existing, policy) | _changed_turn(existing, changes)
+
+
+def _changed_text(request: WriteRequest, existing: Memory, policy: Policy) -> dict[str, Any]:
+    """The content and the summary; a summary that is not given is made of the content."""
+    changes: dict[str, Any] = {}
+    content = existing.content
+    if "content" in request.given and request.content != content:
+        content = changes["content"] = request.content
+    if request.summary:
+        changes["summary"] = request.summary
+    elif changes or "summary" in request.given:
+        changes["summary"] = shorten(content, policy.write.summary_max_chars)
+    return changes
+
+
+def _changed_turn(existing: Memory, changes: Mapping[str, Any]) -> dict[str, Any]:
+    """What a change makes of a turn: it stays one, or it becomes one."""
+    source = changes.get("source", existing.source)
+    old, new = existing.source.conversation_id, source.conversation_id
+    if old and new is None:
+        return {"source": replace(source, conversation_id=old)}
+    if old and old != new:
+        message = "This memory is a turn of another conversation."
+        raise InvalidInput({"source.conversation_id": [message]})
+    if new and not old and existing.context is None and "context" not in changes:
+        return {"context_built": True}
+    return {}
+
+
+def _adds_entities(request: WriteRequest, existing: Memory) -> bool:
+    return not {ref.key for ref in request.entities} <= {ref.key for ref in existing.entities}
+
+
+def _check_no_twin(draft: Draft, memory: Memory, existing: Memory) -> None:
+    """Refuse a correction to the words, or into the time under its key, of another memory."""
+    times = (memory.valid_from, memory.valid_until)
+    is_moved = times != (existing.valid_from, existing.valid_until)
+    is_said_otherwise = (memory.content, memory.type) != (existing.content, existing.type)
+    others: list[Memory] = []
+    if memory.claims_content and (is_moved or is_said_otherwise):
+        twin = draft.claimed(content_claims(memory)[0])
+        others += [twin] if twin and memory.overlaps(twin) else []
+    if memory.logical_key and is_moved:
+        claim = logical_claim(memory.space, memory.logical_key, memory.kept_by)
+        others += [each for each in draft.values_of(claim) if collide(memory, each)]
+    for other in others:
+        if other.key != memory.key:
+            message = f"The memory {other.uid} says that already, or holds then under its key."
+            raise Conflict(message)
+
+
+def _check_interval(memory: Memory) -> None:
+    if memory.valid_from and memory.valid_until and memory.valid_until < memory.valid_from:
+        raise InvalidInput({"valid_until": ["Must not be before valid_from."]})
+
+
+def _current_again(memory: Memory, draft: Draft) -> Memory:
+    """A memory that is written again by its uid counts again, even if it had expired.
+
+    Raises:
+        Conflict: it was superseded or retracted, which a new text does not undo.
+    """
+    if memory.status in {Status.SUPERSEDED, Status.RETRACTED}:
+        message = f"The memory {memory.uid} is {memory.status}: write the text as a new memory."
+        raise Conflict(message)
+    if memory.is_current(draft.now):
+        return memory
+    expires_at = None if memory.has_expired(draft.now) else memory.expires_at
+    return replace(
+        memory, status=Status.ACTIVE, status_reason=None, status_at=draft.now, expires_at=expires_at
+    )
+
+
+def _united(draft: Draft, item: Item, known: Sequence[EntityRef]) -> list[EntityRef]:
+    """The entities of a memory, then those of a request; a merged one is what it became."""
+    owner = item.space.without_persona.key
+    refs = {ref.key: ref for ref in known}
+    for ref in item.request.entities:
+        key = draft.before.became.get(f"{owner}|{ref.key}", ref.key)
+        refs.setdefault(key, EntityRef(key=key, label=ref.label or label_from_key(key)))
+    return list(refs.values())
+
+
+def check_version(memory: Memory, expected: int | None) -> None:
+    """Refuse a change that was decided on another version (If-Match).
+
+    Raises:
+        Conflict: the memory has changed since.
+    """
+    if expected is not None and memory.version != expected:
+        message = f"The memory is at version {memory.version}, not {expected}: get it again."
+        raise Conflict(message)
