@@ -10,8 +10,9 @@ from typing import Any
 
 from flask import Flask, Response, g
 from flask_smorest import Api
+from gunicorn.http.errors import ParseException
 from marshmallow import ValidationError
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import BadRequest, HTTPException
 
 from api.fields import ErrorSchema
 from graphmem import errors
@@ -159,6 +160,8 @@ def _handle_validation(error: ValidationError) -> Response:
 def _handle_any(error: Exception) -> Response:
     if isinstance(error, HTTPException):
         return http_error_response(error)
+    if isinstance(error, ParseException):  # in the body, which is read late: a bad chunk
+        return http_error_response(BadRequest())
     # the text of a driver error may hold a query with its parameters: only the kind is logged
     log.error(
         "internal error: %s at\n%s", type(error).__name__, "".join(format_tb(error.__traceback__))

@@ -11,6 +11,7 @@ from gunicorn.app.base import BaseApplication
 
 from api.app import create_app
 from api.readiness import Readiness
+from api.worker import REQUEST_LINE_BYTES, JsonWorker
 from graphmem.bootstrap import Graphmem, build, embedder_of, wait_until_prepared
 from graphmem.database import connection_of
 from graphmem.errors import GraphmemError, ModelUnavailable, StoreUnavailable
@@ -37,7 +38,8 @@ class _Server(BaseApplication):  # type: ignore[misc]
         options: dict[str, Any] = {
             "bind": f"{server.host}:{server.port}",
             "workers": 1,
-            "worker_class": "gthread",
+            "worker_class": JsonWorker,
+            "limit_request_line": REQUEST_LINE_BYTES,
             "threads": server.threads,
             "keepalive": _KEEP_ALIVE_SECONDS,
             "graceful_timeout": _GRACE_SECONDS,

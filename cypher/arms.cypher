@@ -8,15 +8,44 @@ c.space IN $spaces AND c.status IN $statuses AND c.expires_at > $now
 AND c.valid_from <= $begins_by_ms AND c.valid_until > $ends_after_ms
 
 // fragment: filtered
-// True of a memory that passes the filters; a range from '' to the last character filters nothing.
-m.type IN $types AND m.captured_by IN $captured_by
-AND coalesce(m.conversation_id, '') >= $conversation_from AND coalesce(m.conversation_id, '') <= $conversation_to
+// True of a memory that passes the filters, the last two by one of its sources; a range from '' to the last character
+// filters nothing.
+m.type IN $types AND (
+  (m.captured_by IN $captured_by
+    AND coalesce(m.conversation_id, '') >= $conversation_from AND coalesce(m.conversation_id, '') <= $conversation_to)
+  OR EXISTS {
+    MATCH (m)-[:FROM]->(more:Source)
+    WHERE more.captured_by IN $captured_by AND coalesce(more.conversation_id, '') >= $conversation_from
+      AND coalesce(more.conversation_id, '') <= $conversation_to
+  })
 
 // fragment: filtered_chunk
 // A live chunk that passes those filters; the vector index knows them.
 @live_chunk
 AND c.type IN $types AND c.captured_by IN $captured_by
 AND c.conversation_id >= $conversation_from AND c.conversation_id <= $conversation_to
+
+// fragment: chunks_by_further_sources
+// The nearest chunks of live memories that pass the filters by a further source alone, which the index does not know.
+CALL () {
+  MATCH (source:Source)
+  WHERE source.space IN $spaces AND source.conversation_id = $conversation_from AND source.captured_by IN $captured_by
+  RETURN source
+UNION ALL
+  WITH 1 AS once WHERE $conversation_from = '' AND size($captured_by) < 3
+  MATCH (source:Source)
+  WHERE source.space IN $spaces AND source.captured_by IN $captured_by
+  RETURN source
+}
+MATCH (m:Memory)-[:FROM]->(source)
+WITH DISTINCT m
+WHERE @live AND @valid AND m.type IN $types
+MATCH (c:Chunk)-[:OF]->(m)
+WHERE NOT (c.captured_by IN $captured_by
+  AND c.conversation_id >= $conversation_from AND c.conversation_id <= $conversation_to)
+WITH c, vector.similarity.cosine(c.embedding, $vector) AS s
+WHERE s IS NOT NULL
+RETURN c, s ORDER BY s DESC, c.key LIMIT $vector_limit
 
 // fragment: tagged
 // True of a memory that has all of some tags and mentions all of some entities; an empty one filters nothing.
@@ -51,6 +80,9 @@ RETURN found[i][0] AS m, null AS rv, null AS sv, null AS seen, i + 1 AS rf, foun
 MATCH (m:Memory)
   SEARCH m IN (FULLTEXT INDEX memory_text FOR $text LIMIT $text_limit) SCORE AS s
 WHERE @live
+
+// fragment: text_arm_ranks
+// Their ranks.
 WITH m, s ORDER BY s DESC, m.uid
 @text_ranks
 

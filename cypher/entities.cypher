@@ -1,3 +1,19 @@
+// name: lock_standing
+// Take the locks of entities that are there, in order, and of what merged ones became, which is returned; so none of
+// them is merged before its new mentions are drawn.
+// parameters: space_keys
+UNWIND $space_keys AS key
+MATCH (e:Entity {key: key})
+SET e.locked = true
+REMOVE e.locked
+WITH key, e
+MATCH (e)-[:MERGED_INTO*1..20]->(t:Entity)
+WHERE NOT EXISTS { (t)-[:MERGED_INTO]->(:Entity) }
+SET t.locked = true
+REMOVE t.locked
+RETURN key, t.entity_key AS entity_key
+ORDER BY key;
+
 // name: resolve
 // What merged entities became, each asked for by its key; those that stand for themselves give no row.
 // parameters: space_keys
@@ -230,7 +246,8 @@ DELETE x
 RETURN count(m) AS restored;
 
 // name: finish_undo
-// The merged entity stands for itself again, the other has the names of before, and the change is marked as undone.
+// The merged entity stands for itself again and takes the names along that it brought; what the other learned since it
+// keeps. The change is marked as undone.
 // parameters: now, uid
 MATCH (c:EntityChange {uid: $uid})
 MATCH (a:Entity {key: c.from_key})
@@ -238,7 +255,9 @@ MATCH (b:Entity {key: c.into_key})
 OPTIONAL MATCH (a)-[merged:MERGED_INTO {change: $uid}]->(b)
 SET c.undone_at = $now
 FOREACH (_ IN CASE WHEN merged IS NULL THEN [] ELSE [1] END |
-  SET b.aliases = nullIf(c.aliases_before, [])
+  SET b.aliases = nullIf(
+    [name IN coalesce(b.aliases, []) WHERE name IN c.aliases_before
+      OR NOT (name = a.label OR name IN coalesce(a.aliases, []))], [])
   DELETE merged
 )
 WITH b, c

@@ -4,8 +4,18 @@ m {
   .*, search_text: null, search_context: null, space_token: null,
   created_at: toString(m.created_at), updated_at: toString(m.updated_at), status_at: toString(m.status_at),
   occurred_at: toString(m.occurred_at), valid_from: toString(m.valid_from), valid_until: toString(m.valid_until),
-  last_recalled_at: toString(m.last_recalled_at)
+  last_recalled_at: toString(m.last_recalled_at),
+  sources_total: 1 + COUNT { (m)-[:FROM]->(:Source) },
+  sources: COLLECT {
+    MATCH (m)-[:FROM]->(s:Source)
+    RETURN [@source] ORDER BY s.at DESC, s.key DESC LIMIT 31
+  }
 }
+
+// fragment: source
+// The values of a further source s.
+s.source_type, s.source_path, s.conversation_id, s.workflow_run_id, s.step_id, s.captured_by, s.source_key,
+toString(s.at)
 
 // fragment: entities
 // The entities that a memory mentions, by key.

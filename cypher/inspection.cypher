@@ -20,7 +20,18 @@ RETURN @memory AS m, @entities AS entities,
        EXISTS {
          MATCH (m)<-[e:UPDATES|PROMOTED_FROM]-(n:Memory)
          WHERE n.space = m.space OR (type(e) = 'PROMOTED_FROM' AND split(n.space, '/')[0] = split(m.space, '/')[0])
-       } AS has_successor
+       } AS has_successor,
+       EXISTS { (m)-[:MENTIONS]->(:Entity)-[:MERGED_INTO]->(:Entity) } AS mentions_merged,
+       COLLECT {
+         MATCH (m)-[:NEXT]-{1,2}(t:Memory)
+         WHERE m.context_built AND t.status <> 'active'
+         RETURN DISTINCT [t.content, t.actor] LIMIT 10
+       } AS quiet_turns,
+       COLLECT {
+         MATCH (m)-[:FOLDED_FROM|SUMMARY_OF]->(o:Memory)
+         WHERE m.status = 'active' AND o.space = m.space AND o.status IN ['retracted', 'superseded']
+         RETURN [o.key, o.content] ORDER BY o.key LIMIT 100
+       } AS gone_members
 ORDER BY m.key;
 
 // name: unclaimed
@@ -37,7 +48,7 @@ ORDER BY claim;
 // Claim keys that point to no memory, in one space or in all.
 // parameters: limit, space
 MATCH (k:ClaimKey)
-WHERE ($space = '' OR k.space = $space) AND NOT EXISTS { (k)-[:CLAIMS]->(:Memory) }
+WHERE ($space = '' OR k.space = $space) AND NOT EXISTS { (k)-[:CLAIMS|RETRACTED]->(:Memory) }
 RETURN k.key AS key
 ORDER BY key
 LIMIT $limit;
@@ -60,3 +71,45 @@ UNWIND $space_rows AS row
 MATCH (a:Memory)-[e]->(b:Memory)
 WHERE elementId(e) = row.id AND a.space = row.space AND b.space <> a.space
 DELETE e;
+
+// name: edges_of_one_uid
+// Edges that share their uid with an older one of their space, each with where it stands.
+// parameters: limit, space
+MATCH (a:Memory)-[e:@EDGE_TYPES]->(b:Memory)
+WHERE ($space = '' OR a.space = $space) AND b.space = a.space AND e.uid IS NOT NULL
+WITH a.space AS space, e.uid AS edge_uid, e, a, b
+ORDER BY coalesce(e.created_at, datetime({epochMillis: 0})), a.key, b.key, type(e)
+WITH space, edge_uid, collect([e, a, b]) AS found
+WHERE size(found) > 1
+UNWIND found[1..] AS row
+WITH space, edge_uid, row[0] AS e, row[1] AS a, row[2] AS b, found[0][1] = row[1] AND found[0][2] = row[2] AS is_double
+RETURN a.key AS key, space, edge_uid AS uid, type(e) AS type, elementId(e) AS id, is_double, b.key AS to_key
+ORDER BY space, uid, key, to_key, type
+LIMIT $limit;
+
+// name: part_edges
+// Give edges that share their uid with another one of their space a uid of their own; one at the same place goes.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (a:Memory)-[e]->(:Memory)
+WHERE elementId(e) = row.id AND a.space = row.space
+FOREACH (_ IN CASE WHEN row.is_double THEN [1] ELSE [] END | DELETE e)
+FOREACH (_ IN CASE WHEN row.is_double THEN [] ELSE [1] END | SET e.uid = randomUUID());
+
+// name: values_at_one_instant
+// Values of one logical key of a space that hold at one instant: the later one of each pair, with its key.
+// parameters: limit, space
+MATCH (m:Memory)
+WHERE m.logical_key IS NOT NULL AND ($space = '' OR m.space = $space) AND m.status IN ['active', 'superseded']
+WITH m, coalesce(m.valid_from, m.occurred_at, m.created_at) AS began
+WHERE coalesce(m.valid_until > began, true)
+WITH m.space AS space, m.logical_key AS logical_key, coalesce(m.kept_by, '') AS kept_by, m, began
+ORDER BY began, m.created_at, m.key
+WITH space, logical_key, kept_by, collect([m, began]) AS values
+WHERE size(values) > 1
+UNWIND range(1, size(values) - 1) AS number
+WITH space, logical_key, values[number - 1][0] AS earlier, values[number][0] AS later, values[number][1] AS began
+WHERE earlier.valid_until IS NULL OR earlier.valid_until > began
+RETURN later.key AS key, logical_key
+ORDER BY key
+LIMIT $limit;

@@ -28,7 +28,8 @@ ORDER BY claim;
 // True of a memory that a list shows; a filter that is empty lets every memory pass.
 m.created_at >= $created_after AND m.created_at < $created_before
 AND (size($types) = 0 OR m.type IN $types)
-AND ($conversation_id = '' OR m.conversation_id = $conversation_id)
+AND ($conversation_id = '' OR m.conversation_id = $conversation_id
+  OR EXISTS { (m)-[:FROM]->(:Source {conversation_id: $conversation_id}) })
 AND all(tag IN $tags WHERE tag IN m.tags)
 AND ($entity = '' OR EXISTS { (m)-[:MENTIONS]->(:Entity {entity_key: $entity}) })
 

@@ -67,6 +67,7 @@ CALL () {
   @vector_ranks_of_chunks
 UNION ALL
   @text_arm
+  @text_arm_ranks
 }
 @fused_rows
 CALL (found) {
@@ -84,12 +85,20 @@ CALL (found) {
 // also in slot: _b
 CYPHER 25
 CALL () {
-  MATCH (c:Chunk)
-    SEARCH c IN (VECTOR INDEX chunk_embedding FOR $vector WHERE @filtered_chunk LIMIT $vector_limit) SCORE AS s
+  CALL () {
+    MATCH (c:Chunk)
+      SEARCH c IN (VECTOR INDEX chunk_embedding FOR $vector WHERE @filtered_chunk LIMIT $vector_limit) SCORE AS s
+    RETURN c, s
+  UNION ALL
+    @chunks_by_further_sources
+  }
   @vector_ranks_of_chunks
 UNION ALL
   @text_arm
+    AND @filtered
+  @text_arm_ranks
 }
+
 @fused_rows
 CALL (found) {
   @near_in_graph
@@ -115,6 +124,7 @@ CALL () {
   @vector_ranks_of_all
 UNION ALL
   @text_arm
+  @text_arm_ranks
 }
 @fused_rows
 CALL (found) {

@@ -130,3 +130,34 @@ CALL (m, row) {
   MATCH (c:Chunk)-[:OF]->(m)
   SET c.valid_until = row.chunk_until
 };
+
+// name: sources_of_claims
+// The next memories by key that sources with a key said, or that were taken back, each with its source claims, and
+// with the earlier versions of one that has several.
+// parameters: after, limit
+MATCH (m:Memory)
+USING INDEX m:Memory(key)
+WHERE m.key > $after
+  AND (m.status = 'retracted' OR EXISTS {
+    (m)<-[:CLAIMS]-(k:ClaimKey)
+    WHERE k.key STARTS WITH k.space + coalesce('|' + m.kept_by, '') + '|source|'
+  })
+WITH m ORDER BY m.key LIMIT $limit
+WITH m, COLLECT {
+  MATCH (m)<-[:CLAIMS]-(k:ClaimKey)
+  WHERE k.key STARTS WITH k.space + coalesce('|' + m.kept_by, '') + '|source|'
+  RETURN k.key ORDER BY k.key
+} AS claims
+RETURN @memory AS m, @entities AS entities, claims,
+       COLLECT {
+         MATCH (m)-[:HAS_REVISION]->(r:Revision)
+         RETURN r.memory ORDER BY r.version LIMIT 100
+       } AS versions
+ORDER BY m.key;
+
+// name: note_digests
+// Note what claimed sources said, where nobody has since.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (k:ClaimKey {key: row.claim})
+SET k.digest = coalesce(k.digest, row.digest);

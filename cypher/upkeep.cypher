@@ -84,23 +84,30 @@ RETURN m.key AS key, m.space AS space, m.type AS type, m.actor AS actor, m.logic
 ORDER BY key
 LIMIT $limit;
 
+// fragment: made_uid
+// True of a memory whose uid nobody chose.
+(coalesce(m.claims_content, true) OR m.uid =~ '@MADE_UID')
+
 // name: foldable
-// Entities of a space of which enough facts may be folded: neither pinned nor seeded nor once folded or unfolded, and
-// without an end or a key of their own, which a fold could not keep.
+// Entities of a space of which one actor said enough facts that may be folded: neither pinned nor seeded nor once
+// folded or unfolded, without what a fold could not keep (an interval, a key, a uid of its caller, typed edges), and no
+// words of a conversation as they were said.
 // parameters: members, people, projects, space
 MATCH (m:Memory)
 WHERE m.space = $space AND m.status = 'active' AND m.type = 'Fact' AND m.kept_by IS NULL
   AND NOT coalesce(m.pinned, false)
   AND NOT (m.source_type = 'manual' AND m.captured_by IN ['user', 'system'])
   AND NOT EXISTS { (m)<-[:FOLDED_FROM]-(:Memory) } AND NOT EXISTS { (m)-[:FOLDED_FROM]->(:Memory) }
-  AND m.expires_at >= @NEVER_MS AND m.valid_until IS NULL AND m.logical_key IS NULL
+  AND m.expires_at >= @NEVER_MS AND m.valid_from IS NULL AND m.valid_until IS NULL AND m.logical_key IS NULL
+  AND @made_uid AND (m.conversation_id IS NULL OR m.captured_by = 'extractor')
+  AND NOT EXISTS { (m)-[:@EDGE_TYPES]-(:Memory) }
 MATCH (m)-[:MENTIONS]->(e:Entity)
 WHERE e.type IN $people OR (e.type IN $projects AND m.captured_by = 'extractor')
 WITH e, m ORDER BY m.created_at, m.key
-WITH e, count(m) AS facts, collect([m.key, m.version, m.content])[0..50] AS found
+WITH e, coalesce(m.actor, '') AS actor, count(m) AS facts, collect([m.key, m.version, m.content])[0..50] AS found
 WHERE facts >= $members
 RETURN e.entity_key AS entity_key, e.label AS label, found AS facts
-ORDER BY size(facts) DESC, entity_key
+ORDER BY size(facts) DESC, entity_key, actor
 LIMIT 100;
 
 // name: near
@@ -168,6 +175,14 @@ RETURN e.entity_key AS entity_key, e.label AS label, e.aliases AS aliases,
 ORDER BY entity_key
 LIMIT $limit;
 
+// fragment: still_said
+// True of an entity summary s all of whose sources hold, and were not changed since it was made.
+all(source IN s.sources WHERE EXISTS {
+  MATCH (m:Memory {key: source})
+  WHERE m.status = 'active' AND m.expires_at > $now AND coalesce(m.valid_until.epochMillis > $now, true)
+    AND NOT EXISTS { MATCH (m)-[:HAS_REVISION]->(r:Revision) WHERE r.replaced_at > s.made_at }
+})
+
 // name: summarisable
 // The entities that more than some active memories of a space mention, with the most important of these.
 // parameters: more_than, now, space
@@ -184,8 +199,7 @@ CALL (e) {
 }
 OPTIONAL MATCH (s:EntitySummary {key: $space + '|' + e.entity_key})
 RETURN e.entity_key AS entity_key, e.label AS label, facts, contents,
-       CASE WHEN all(source IN s.sources WHERE EXISTS { MATCH (m:Memory {key: source}) WHERE m.status = 'active' })
-            THEN s.facts END AS summarised
+       CASE WHEN @still_said THEN s.facts END AS summarised
 ORDER BY facts DESC, entity_key;
 
 // name: save_summary
@@ -199,11 +213,10 @@ SET s.text = $text, s.facts = $facts, s.by = $by, s.sources = $sources, s.made_a
 
 // name: summaries
 // What is kept of an entity within some spaces, as long as all that it was made from is current.
-// parameters: keys, spaces
+// parameters: keys, now, spaces
 UNWIND $keys AS key
 MATCH (s:EntitySummary {key: key})
-WHERE s.space IN $spaces
-  AND all(source IN s.sources WHERE EXISTS { MATCH (m:Memory {key: source}) WHERE m.status = 'active' })
+WHERE s.space IN $spaces AND @still_said
 RETURN s.space AS space, s.text AS text, s.facts AS facts, s.by AS by, s.made_at AS made_at
 ORDER BY space;
 
@@ -215,7 +228,8 @@ WHERE m.space = $space AND m.status = 'active' AND m.kept_by IS NULL
 WITH m ORDER BY m.created_at DESC, m.key DESC SKIP $keep_newest
 WHERE m.importance < $importance AND NOT m.type IN $protected AND NOT coalesce(m.pinned, false)
   AND NOT 'correction' IN m.tags AND NOT EXISTS { (m)-[:MENTIONS]->(:Entity) }
-  AND m.expires_at >= @NEVER_MS AND m.valid_until IS NULL AND m.logical_key IS NULL
+  AND m.expires_at >= @NEVER_MS AND m.valid_from IS NULL AND m.valid_until IS NULL AND m.logical_key IS NULL
+  AND @made_uid AND NOT EXISTS { (m)-[:CONTRADICTS]-(:Memory) }
   AND NOT EXISTS { (m)-[:UPDATES|FOLDED_FROM|SUMMARY_OF]->(:Memory) }
 RETURN m.key AS key, m.version AS version, m.content AS content, toString(m.created_at) AS created_at
 ORDER BY m.created_at, key
@@ -244,11 +258,15 @@ CALL (t, topic) {
   CREATE (m)-[:ABOUT {place: place}]->(t)
 };
 
+// fragment: shown_topic
+// True of a topic of a space that an active memory still is about.
+t.space = $space AND EXISTS { MATCH (m:Memory)-[:ABOUT]->(t) WHERE m.space = $space AND m.status = 'active' }
+
 // name: topics
 // The topics of a space, best first, each with the active memories that are most about it.
 // parameters: cursor_key, cursor_rank, limit, space
 MATCH (t:Topic)
-WHERE t.space = $space AND (t.rank > $cursor_rank OR (t.rank = $cursor_rank AND t.key > $cursor_key))
+WHERE @shown_topic AND (t.rank > $cursor_rank OR (t.rank = $cursor_rank AND t.key > $cursor_key))
 WITH t ORDER BY t.rank, t.key LIMIT $limit
 RETURN t.key AS key, t.rank AS rank, t.topic AS topic, t.score AS score, t.memories AS memories,
        COLLECT {
@@ -260,5 +278,5 @@ ORDER BY t.rank, t.key;
 // How many topics a space has.
 // parameters: space
 MATCH (t:Topic)
-WHERE t.space = $space
+WHERE @shown_topic
 RETURN count(t) AS total;

@@ -1,5 +1,6 @@
 // name: lock_claims
-// Take the locks of claim keys, in order, and return the memory behind each.
+// Take the locks of claim keys, in order, and return the memory behind each, the digest of a source, and the newest
+// memory that said this and was taken back.
 // parameters: claims
 UNWIND $claims AS claim
 MERGE (k:ClaimKey {key: claim.key})
@@ -7,7 +8,11 @@ MERGE (k:ClaimKey {key: claim.key})
 SET k.locked = true
 WITH k
 OPTIONAL MATCH (k)-[:CLAIMS]->(m:Memory)
-RETURN k.key AS claim, m.key AS memory
+RETURN k.key AS claim, m.key AS memory, k.digest AS digest,
+       COLLECT {
+         MATCH (k)-[:RETRACTED]->(r:Memory)
+         RETURN r.uid ORDER BY r.created_at DESC, r.uid LIMIT 1
+       }[0] AS retracted
 ORDER BY claim;
 
 // name: lock_conversations
@@ -65,10 +70,21 @@ WITH m, newer ORDER BY newer.key
 RETURN m.key AS key, collect(newer.key) AS updaters
 ORDER BY key;
 
+// name: said_at_any_time
+// The memories that say something at some time: those of the content claims with a time, each of which names its space.
+// parameters: claims
+UNWIND $claims AS claim
+MATCH (k:ClaimKey)-[:CLAIMS]->(m:Memory)
+WHERE k.key STARTS WITH claim.with_time
+WITH claim.key AS claim, m ORDER BY m.created_at DESC, m.key
+RETURN claim, collect(DISTINCT m.key)[0..50] AS memories
+ORDER BY claim;
+
 // fragment: value_of_key
 // A value of a logical key that holds at some time, and since when.
 MATCH (m:Memory)
 WHERE m.space = row.space AND m.logical_key = row.logical_key AND coalesce(m.kept_by, '') = row.kept_by
+  AND m.key <> row.other_than
   AND m.status IN ['active', 'superseded']
 WITH m, coalesce(m.valid_from, m.occurred_at, m.created_at) AS began
 
@@ -143,8 +159,9 @@ CREATE (m:Memory:$(row.labels))
 SET m = row.properties, m.created_at = datetime(row.created_at), m.updated_at = datetime(row.updated_at)
 FOREACH (chunk IN row.chunks | CREATE (c:Chunk)-[:OF]->(m) SET c = chunk)
 FOREACH (claim IN row.claims |
-  MERGE (k:ClaimKey {key: claim})
+  MERGE (k:ClaimKey {key: claim.key})
     ON CREATE SET k.space = m.space
+  SET k.digest = claim.digest
   CREATE (k)-[:CLAIMS]->(m)
 );
 
@@ -175,7 +192,8 @@ MATCH (m:Memory {key: row.key})
 SET m.mention_count = row.mention_count, m.version = row.version, m.updated_at = datetime(row.updated_at);
 
 // name: replace_chunks
-// Give memories new chunks; the old ones stay with the revision that they were made for, outside the index.
+// Give memories new chunks; the old ones stay with the revision that they were made for, outside the index. Topics are
+// what the former words were about.
 // parameters: space_rows
 UNWIND $space_rows AS row
 MATCH (m:Memory {key: row.key})
@@ -191,6 +209,10 @@ CALL (m, row) {
 CALL (m) {
   MATCH (old:Chunk)-[:OF]->(m)
   DETACH DELETE old
+}
+CALL (m) {
+  MATCH (m)-[about:ABOUT]->(:Topic)
+  DELETE about
 }
 FOREACH (chunk IN row.chunks | CREATE (c:Chunk)-[:OF]->(m) SET c = chunk);
 
@@ -232,17 +254,23 @@ SET r += row.properties, r.created_at = datetime(row.created_at), r.replaced_at 
 // End the content and logical claims of memories; a source's claim lasts.
 // parameters: space_keys
 UNWIND $space_keys AS key
-MATCH (m:Memory {key: key})<-[:CLAIMS]-(k:ClaimKey)
+MATCH (m:Memory {key: key})<-[c:CLAIMS]-(k:ClaimKey)
 USING INDEX m:Memory(key)
 WHERE NOT k.key STARTS WITH k.space + coalesce('|' + m.kept_by, '') + '|source|'
-DETACH DELETE k;
+DELETE c
+WITH DISTINCT k
+WHERE NOT EXISTS { (k)-[:CLAIMS|RETRACTED]->(:Memory) }
+DELETE k;
 
 // name: take_claims
-// Point claim keys at memories, each at one.
+// Point claim keys at memories, each at one; some only where no other memory holds them.
 // parameters: claims
 UNWIND $claims AS claim
 MERGE (k:ClaimKey {key: claim.key})
   ON CREATE SET k.space = claim.space
+WITH k, claim
+WHERE NOT (claim.if_free AND EXISTS { MATCH (k)-[:CLAIMS]->(holder:Memory) WHERE holder.key <> claim.memory })
+SET k.digest = claim.digest
 WITH k, claim
 OPTIONAL MATCH (k)-[old:CLAIMS]->(:Memory)
 DELETE old
@@ -255,7 +283,7 @@ CREATE (k)-[:CLAIMS]->(m);
 // parameters: claims
 UNWIND $claims AS claim
 MATCH (k:ClaimKey {key: claim})
-WHERE NOT EXISTS { (k)-[:CLAIMS]->() }
+WHERE NOT EXISTS { (k)-[:CLAIMS|RETRACTED]->() }
 DELETE k;
 
 // name: draw_edges

@@ -48,6 +48,7 @@ from graphmem.store.migrations import (
     schema_state,
 )
 from graphmem.store.secret import ServiceSecret
+from graphmem.store.sources import Sources
 from graphmem.store.spaces import SpacePolicies, Spaces
 from graphmem.store.traces import Journal, Traces
 from graphmem.store.vectors import VectorSlot
@@ -272,6 +273,7 @@ def build_core(
         memories=Memories(connection),
         edges=edges,
         histories=Histories(connection),
+        sources=Sources(connection),
         entities=entities,
         spaces=Spaces(connection),
         traces=traces,

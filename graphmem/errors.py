@@ -60,6 +60,12 @@ class Forbidden(GraphmemError):
     code = "forbidden"
 
 
+class RetractedSource(Conflict):
+    """What this source said was taken back, and it now says something else."""
+
+    code = "retracted"
+
+
 class ScopeDenied(Forbidden):
     """An orchestrator space can only be recalled alone."""
 

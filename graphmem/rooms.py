@@ -30,6 +30,7 @@ from graphmem.store.entities import Entities
 from graphmem.store.history import Histories
 from graphmem.store.memories import Memories
 from graphmem.store.migrations import MigrationStep
+from graphmem.store.sources import Sources
 from graphmem.store.spaces import SpacePolicies, Spaces
 from graphmem.store.traces import Journal, Traces
 
@@ -54,6 +55,7 @@ class Core:
     memories: Memories
     edges: Edges
     histories: Histories
+    sources: Sources
     entities: Entities
     spaces: Spaces
     traces: Traces

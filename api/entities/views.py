@@ -71,7 +71,8 @@ def one(query: dict[str, Any], key: str) -> Response:
     found = service().recall.known_of(_key(key), spaces, limit=1, as_of=None, known_at=None)
     if found is None:
         raise NotFound
-    return jsonify(entity_answer(found, service().of(Upkeep).summaries(spaces, found.entity.key)))
+    summaries = service().of(Upkeep).summaries(spaces, found.entity.key, now=service().clock.now())
+    return jsonify(entity_answer(found, summaries))
 
 
 @blueprint.get("/<key>/card")

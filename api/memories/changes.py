@@ -12,6 +12,8 @@ from api.memories.history import HistoryAnswer, HistoryQuery, lineage_view, memo
 from api.memories.schemas import (
     AddAnswer,
     PatchRequest,
+    SourceList,
+    SourcesQuery,
     SpaceQuery,
     StatusRequest,
     UnfoldAnswer,
@@ -22,6 +24,7 @@ from api.paging import cursor_of, page_answer
 from api.service import service
 from graphmem.gateway.folding import Unfold
 from graphmem.gateway.status import ChangeStatus
+from graphmem.intake.jsonl_format import source_values
 from graphmem.model.caller import Role
 from graphmem.model.memory import Memory, Status
 from graphmem.model.page import Page
@@ -134,6 +137,17 @@ def history(query: dict[str, Any], uid: str) -> Response:
         next=(last,) if last else None,
     )
     return page_answer(page, dict, lineage=lineage_view(found, g.caller))
+
+
+@blueprint.get("/<uid>/sources")
+@requires(Role.READER)
+@blueprint.query(SourcesQuery)
+@blueprint.response(200, SourceList)
+def sources(query: dict[str, Any], uid: str) -> Response:
+    """All that said a memory, first to last."""
+    memory = found_memory(uid, query["space"])
+    page = service().sources.page(memory, cursor_of(query), limit=query["limit"])
+    return page_answer(page, source_values)
 
 
 @blueprint.get("/<uid>/neighbours")

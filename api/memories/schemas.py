@@ -219,6 +219,12 @@ class ListQuery(PageQuery):
     created_before = UtcDateTime(load_default=None)
 
 
+class SourcesQuery(PageQuery):
+    """A page of the sources of a memory."""
+
+    space = SpaceField(load_default=None)
+
+
 class SpaceQuery(RequestSchema):
     """Where to look for a memory."""
 
@@ -235,6 +241,12 @@ class SourceAnswer(Schema):
     step_id = fields.String(allow_none=True)
     captured_by = fields.String()
     key = fields.String(allow_none=True)
+
+
+class SourceListing(SourceAnswer):
+    """One of the sources of a memory."""
+
+    at = fields.DateTime(metadata={"description": "When it first said the memory"})
 
 
 class EntityAnswer(Schema):
@@ -259,6 +271,11 @@ class MemoryAnswer(Schema):
     entities = fields.List(fields.Nested(EntityAnswer))
     logical_key = fields.String(allow_none=True)
     source = fields.Nested(SourceAnswer)
+    sources = fields.List(
+        fields.Nested(SourceListing),
+        metadata={"description": "The first source and the newest 31 further ones"},
+    )
+    sources_total = fields.Integer()
     authority = fields.String()
     status = fields.String()
     status_reason = fields.String(allow_none=True)
@@ -289,6 +306,7 @@ class MemoryAnswer(Schema):
     )
 
 
+_RETRACTED_BEFORE = {"description": "The uid of a memory that said this and was retracted"}
 _NOT_TAKEN = {"description": "Fields of the request that the memory keeps as they were"}
 
 
@@ -300,6 +318,7 @@ class AddAnswer(Schema):
     )
     memory = fields.Nested(MemoryAnswer)
     not_taken = fields.List(fields.String(), metadata=_NOT_TAKEN)
+    retracted_before = fields.String(metadata=_RETRACTED_BEFORE)
     trace_id = fields.String()
 
 
@@ -316,6 +335,7 @@ class BatchResult(Schema):
     outcome = fields.String()
     uid = fields.String()
     not_taken = fields.List(fields.String(), metadata=_NOT_TAKEN)
+    retracted_before = fields.String(metadata=_RETRACTED_BEFORE)
     error = fields.Dict()
 
 
@@ -327,6 +347,7 @@ class BatchAnswer(Schema):
     trace_id = fields.String()
 
 
+SourceList = page_of(SourceListing, "SourceList", "One page of sources, first to last.")
 MemoryList = page_of(MemoryAnswer, "MemoryList", "One page of memories, newest first.")
 
 
@@ -339,6 +360,7 @@ def memory_view(memory: Memory) -> dict[str, Any]:
         "space": memory.space.name,
         "status_reason": memory.status_reason,
         "status_at": iso(memory.status_at),
+        "sources_total": memory.sources_total,
         "mention_count": memory.mention_count,
         "recall_count": memory.recall_count,
         "last_recalled_at": iso(memory.last_recalled_at),

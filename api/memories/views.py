@@ -96,11 +96,10 @@ def add(values: dict[str, Any]) -> Response:
     if result.error:
         raise result.error
     memory = _stored(result)
-    not_taken = {"not_taken": list(result.not_taken)} if result.not_taken else {}
     response = jsonify(
         outcome=result.outcome.value,
         memory=memory_view(memory),
-        **not_taken,
+        **_notes(result),
         trace_id=report.trace_id,
     )
     is_new = result.outcome in {
@@ -167,11 +166,19 @@ def _result_view(result: WriteResult) -> dict[str, Any]:
     view: dict[str, Any] = {"index": result.index, "outcome": result.outcome.value}
     if result.memory:
         view["uid"] = result.memory.uid
-    if result.not_taken:
-        view["not_taken"] = list(result.not_taken)
+    view |= _notes(result)
     if result.error:
         view["error"] = error_detail(result.error)
     return view
+
+
+def _notes(result: WriteResult) -> dict[str, Any]:
+    """What stands beside an outcome, where there is something to say."""
+    notes = {
+        "not_taken": list(result.not_taken),
+        "retracted_before": result.retracted_before,
+    }
+    return {name: value for name, value in notes.items() if value}
 
 
 def _causes(report: WriteReport) -> dict[int, GraphmemError]:

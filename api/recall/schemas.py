@@ -9,7 +9,7 @@ from api.fields import Flag, Id, Line, Number, RequestSchema, Text, UtcDateTime
 from api.memories.schemas import MemoryAnswer, memory_view
 from graphmem.model.memory import Memory, MemoryType
 from graphmem.model.policy import RecallPolicy
-from graphmem.model.source import CapturedBy
+from graphmem.model.source import CapturedBy, Source
 from graphmem.recall.candidates import Arm
 from graphmem.recall.cards import Card
 from graphmem.recall.planner import Plan
@@ -124,6 +124,9 @@ class RecallItemAnswer(Schema):
     score = fields.Float()
     contradicted = fields.Boolean()
     citation = fields.Nested(Citation)
+    citations = fields.List(
+        fields.Nested(Citation), metadata={"description": "One for each of its sources"}
+    )
     explanation = fields.Nested(ExplanationAnswer)
 
 
@@ -178,9 +181,9 @@ def card_view(card: Card) -> dict[str, Any]:
     }
 
 
-def citation_view(memory: Memory) -> dict[str, Any]:
-    """Where a memory came from, as every answer shows it."""
-    source = memory.source
+def citation_view(memory: Memory, source: Source | None = None) -> dict[str, Any]:
+    """Where a memory came from, first or by another source, as every answer shows it."""
+    source = source or memory.source
     return {
         "uid": memory.uid,
         "source_type": source.type.value,
@@ -197,6 +200,7 @@ def _item(item: RecallItem, bundle: Bundle, *, explain: bool) -> dict[str, Any]:
         "score": item.score,
         "contradicted": item.contradicted,
         "citation": citation_view(item.memory),
+        "citations": [citation_view(item.memory, each) for each in item.memory.sources],
     }
     if explain:
         why = item.explanation

@@ -46,12 +46,18 @@ def place_of(begin: datetime, values: Iterable[Memory]) -> Place:
 
 
 def values_around(
-    space: Space, said: Memory | WriteRequest, at: datetime | None
+    space: Space, said: Memory | WriteRequest, at: datetime | None, *, other_than: str = ""
 ) -> frozenset[ValueAt]:
     """What is to be read of the axis of a memory or request: its values around a time, or now."""
     if said.logical_key is None:
         return frozenset()
-    value = ValueAt(space=space.key, logical_key=said.logical_key, kept_by=said.kept_by, at=at)
+    value = ValueAt(
+        space=space.key,
+        logical_key=said.logical_key,
+        kept_by=said.kept_by,
+        at=at,
+        other_than=other_than,
+    )
     return frozenset({value})
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from graphmem.model.entity import slug
 from graphmem.model.memory import Memory, MemoryType
 from graphmem.model.space import Space
+from graphmem.model.state import AT
 from graphmem.model.writing import WriteRequest
 from graphmem.text.normalise import content_hash
 from graphmem.text.times import iso
@@ -35,7 +36,12 @@ def timed_claim(content: str, said: Memory | WriteRequest) -> str:
     """
     happened = said.occurred_at if said.type in OCCASIONS else None
     times = (happened, said.valid_from, said.valid_until)
-    return f"{content}@{'|'.join(iso(each) or '' for each in times)}" if any(times) else content
+    return f"{content}{AT}{'|'.join(iso(each) or '' for each in times)}" if any(times) else content
+
+
+def untimed(claim: str) -> str:
+    """A claim without the time that timed_claim gave it."""
+    return claim.rpartition(AT)[0] or claim
 
 
 def logical_claim(space: Space, logical_key: str, kept_by: str | None = None) -> str:

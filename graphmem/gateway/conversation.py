@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from graphmem.model.memory import Memory, Status
 
 _WORD = re.compile(r"\S+")
+_TELLING_WORDS = 5  # by which a turn is known in the context of another
 _CHARS_PER_WORD = 8  # bounds the words of scripts without blanks
 _AFFECTED_STEPS = (
     -1,
@@ -36,6 +37,20 @@ class Chain:
             self.last[conversation] = key
         return {turn for step in _AFFECTED_STEPS if (turn := self.at(key, step))}
 
+    def remove(self, key: str, conversation: str) -> set[str]:
+        """Take a turn out of its conversation; return the turns whose context changes."""
+        changed = {turn for step in _AFFECTED_STEPS if (turn := self.at(key, step))}
+        previous, following = self.before.pop(key, None), self.after.pop(key, None)
+        if previous:
+            self.after.pop(previous)
+        if following:
+            self.before.pop(following)
+        if previous and following:
+            self.after[previous], self.before[following] = following, previous
+        if previous and self.last.get(conversation) == key:
+            self.last[conversation] = previous
+        return changed - {key}
+
     def at(self, key: str, step: int) -> str | None:
         """The turn some steps after (or, negative, before) a turn."""
         links = self.after if step > 0 else self.before
@@ -63,6 +78,13 @@ def with_built_context(
     neighbours = [turn for turn in beside if turn and turn.status is Status.ACTIVE]
     context = built_context(memory, neighbours, word_limit=word_limit)
     return memory if context == memory.context else replace(memory, context=context)
+
+
+def has_in_context(memory: Memory, content: str, actor: str | None) -> bool:
+    """Whether the context of a turn begins to repeat what was said beside it, and by whom."""
+    others = (_names(actor) | _names(memory.actor)) - _names(memory.actor)
+    words = leading_words(_without(content, others), _TELLING_WORDS)
+    return bool(words) and words in (memory.context or "")
 
 
 def built_context(memory: Memory, neighbours: Iterable[Memory], *, word_limit: int) -> str | None:

@@ -7,16 +7,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from graphmem.errors import Conflict, GraphmemError, NotFound
+from graphmem.errors import Conflict, GraphmemError, NotFound, RetractedSource
 from graphmem.gateway.axis import Place, place_of
-from graphmem.gateway.claims import logical_claim, source_claim
+from graphmem.gateway.claims import content_claims, logical_claim, source_claim
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.edges import EdgeRequest, draw_requested
 from graphmem.gateway.item import Item, begin_of, keeps_status
 from graphmem.gateway.keeping import check_keeper
 from graphmem.gateway.references import check_references, connect
 from graphmem.gateway.repeats import is_repeat
-from graphmem.gateway.revising import Applied, check_version, create, reinforce, revise
+from graphmem.gateway.revising import (
+    Applied,
+    check_version,
+    create,
+    reinforce,
+    revise,
+    revise_by_source,
+)
+from graphmem.gateway.sources import add_source, leave, said_digest, says_again
 from graphmem.model.edge import EdgeType
 from graphmem.model.event import Reason
 from graphmem.model.memory import Memory, Status
@@ -43,7 +51,7 @@ def decide(
         InvalidInput, Conflict: an edge cannot be drawn; items never raise, they are refused.
     """
     draft = Draft(before=state, now=now, context_words=policy.index.context_words)
-    is_known = bool(items) and all(_has_known_source(draft, item) for item in items)
+    is_known = bool(items) and all(_is_known(draft, item) for item in items)
     results = [_decide_item(draft, item, policy) for item in items]
     if not is_known and not any(result.error for result in results):
         for index, edge in enumerate(edges):
@@ -59,38 +67,94 @@ def _decide_item(draft: Draft, item: Item, policy: Policy) -> WriteResult:
         return WriteResult(index=item.index, outcome=Outcome.REFUSED, error=error)
 
 
-def _has_known_source(draft: Draft, item: Item) -> bool:
+def _source_claim(item: Item) -> str | None:
+    """The claim of the key of an item's source; a correction is not made by its source."""
     key = item.request.source.key
-    return (
-        bool(key)
-        and not item.is_correction
-        and source_claim(item.space, key or "", item.request.kept_by) in draft.claims
-    )
+    if item.is_correction or not key:
+        return None
+    return source_claim(item.space, key, item.request.kept_by)
+
+
+def _is_known(draft: Draft, item: Item) -> bool:
+    """Whether the source of an item said the same before."""
+    claim = _source_claim(item)
+    known = claim in draft.claims
+    return bool(claim) and known and says_again(item.request, draft.digest_of(claim or ""))
 
 
 def _accepted(draft: Draft, item: Item, policy: Policy) -> WriteResult:
     request = item.request
-    source = (
-        source_claim(item.space, request.source.key, request.kept_by)
-        if request.source.key
-        else None
+    claim = _source_claim(item)
+    known = draft.memories.get(draft.claims.get(claim, "")) if claim else None
+    if known and request.uid not in {None, known.uid}:
+        message = f"The source key {request.source.key} is that of the memory {known.uid}."
+        raise Conflict(message)
+    if known and _is_known(draft, item):
+        return WriteResult(index=item.index, outcome=Outcome.UNCHANGED, memory=known)
+    if known:
+        applied = _said_otherwise(draft, item, known, policy)
+    else:
+        applied = _with_source(draft, item, _apply(draft, item, policy))
+    memory = _with_status(draft, item, applied.memory)
+    if claim and "content" not in applied.not_taken:
+        draft.claim(claim, memory, digest=request.source.digest or said_digest(request))
+    connected = connect(draft, item, memory)
+    is_new = memory.key in draft.created
+    return WriteResult(
+        index=item.index,
+        outcome=connected if connected and applied.outcome is Outcome.CREATED else applied.outcome,
+        memory=memory,
+        not_taken=applied.not_taken,
+        retracted_before=draft.before.retracted.get(item.content_claim) if is_new else None,
     )
-    if source and _has_known_source(draft, item):
-        return WriteResult(
-            index=item.index,
-            outcome=Outcome.UNCHANGED,
-            memory=draft.memories.get(draft.claims[source]),
-        )
-    outcome, memory, not_taken = _apply(draft, item, policy)
+
+
+def _with_status(draft: Draft, item: Item, memory: Memory) -> Memory:
+    """A memory with the status that the request brings, if it is the request's own."""
+    request = item.request
     is_its_own = memory.key in draft.created or memory.uid == request.uid
     if is_its_own and "status" in request.given and memory.status is not request.status:
-        memory = draft.set_status(memory, request.status, Reason.IMPORT)
-    if source and not item.is_correction and "content" not in not_taken:
-        draft.claim(source, memory)
-    connected = connect(draft, item, memory)
-    if connected and outcome is Outcome.CREATED:
-        outcome = connected
-    return WriteResult(index=item.index, outcome=outcome, memory=memory, not_taken=not_taken)
+        return draft.set_status(memory, request.status, Reason.IMPORT)
+    return memory
+
+
+def _with_source(draft: Draft, item: Item, applied: Applied) -> Applied:
+    """What became of an item, with its source, unless its words were not taken."""
+    memory = draft.memories[applied.memory.key]
+    if item.is_correction or "content" in applied.not_taken:
+        return applied
+    said = "source" in item.request.given or not item.request.given
+    for source in (*([item.request.source] if said else ()), *item.request.sources):
+        memory = add_source(draft, memory, source)
+        if source.key and source is not item.request.source:
+            claim = source_claim(item.space, source.key, item.request.kept_by)
+            if claim not in draft.claims:
+                draft.claim(claim, memory, digest=source.digest)
+    return applied._replace(memory=memory)
+
+
+def _said_otherwise(draft: Draft, item: Item, known: Memory, policy: Policy) -> Applied:
+    """What a source says now that it said otherwise before (design, Sources).
+
+    Raises:
+        RetractedSource: what it said was taken back.
+        KeptByRoom: a room keeps what it said.
+    """
+    request = item.request
+    if known.status is Status.RETRACTED:
+        message = f"What this source said, the memory {known.uid}, was retracted."
+        raise RetractedSource(message)
+    check_keeper(known, request.kept_by)
+    twin = _of_content(draft, item)
+    says_it = known.claims_content and content_claims(known)[0] == item.content_claim
+    is_moved = request.uid is None and not says_it and (twin or known.sources_total > 1)
+    if not is_moved or twin is known:
+        return revise_by_source(draft, item, known, policy)
+    if request.after is None and request.source.conversation_id == known.source.conversation_id:
+        item = replace(item, request=replace(request, after=known.uid))  # takes its turn
+    applied = _with_source(draft, item, _apply(draft, item, policy))
+    leave(draft, known, request.source, applied.memory)
+    return applied._replace(outcome=Outcome.REVISED, memory=draft.memories[applied.memory.key])
 
 
 def _apply(draft: Draft, item: Item, policy: Policy) -> Applied:
@@ -120,8 +184,8 @@ def _of_content(draft: Draft, item: Item) -> Memory | None:
     request = item.request
     if request.uid or request.dedupe is not Dedupe.CONTENT:
         return None
-    for claim in (item.timed_claim, item.content_claim):
-        existing = draft.claimed(claim)
+    claimed = [draft.claimed(claim) for claim in (item.timed_claim, item.content_claim)]
+    for existing in (*claimed, *draft.said_at_any_time(item.content_claim)):
         if existing is None or not is_repeat(request, existing):
             continue
         if request.logical_key in {None, existing.logical_key or request.logical_key}:

@@ -3,15 +3,31 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from graphmem.errors import Conflict
-from graphmem.gateway.claims import every_claim, logical_claim, own_claims, source_claim
+from graphmem.gateway import rollups
+from graphmem.gateway.claims import (
+    content_claims,
+    every_claim,
+    logical_claim,
+    source_claim,
+    untimed,
+)
 from graphmem.gateway.conversation import Chain, conversation_key, with_built_context
 from graphmem.model.edge import Edge, EdgeType, LineageType, edge_uid
-from graphmem.model.event import Effect, Event, Reason
+from graphmem.model.event import Event, Reason
 from graphmem.model.memory import Memory, Revision, Status, says_the_same
 from graphmem.model.policy import IndexPolicy
-from graphmem.model.state import Decision, EdgeEnds, EdgePlace, GraphState, edge_claim
+from graphmem.model.source import Source
+from graphmem.model.state import (
+    Decision,
+    EdgeEnds,
+    EdgePlace,
+    GraphState,
+    SourcePlace,
+    edge_claim,
+)
 from graphmem.model.writing import WriteResult
 
 _CONTEXT_STEPS = (-1, 0, 1, 2)  # the turns whose context speaks of a turn
@@ -42,11 +58,17 @@ class Draft:
     removed_edges: list[EdgePlace] = field(default_factory=list)
     new_claims: dict[str, str] = field(default_factory=dict)
     released: set[str] = field(default_factory=set)
+    digests: dict[str, str] = field(default_factory=dict)  # of claimed sources
+    # further sources of memories by their names; None takes one away
+    sources: dict[SourcePlace, Source | None] = field(default_factory=dict)
+    sourced: set[str] = field(default_factory=set)
+    absorbed: list[tuple[str, str]] = field(default_factory=list)
     vectors_of: dict[str, int] = field(default_factory=dict)
     stale_contexts: set[str] = field(default_factory=set)
     # memory → what updates it since, each with the call that it belongs to
     updaters: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
     values: dict[str, set[str]] = field(default_factory=dict)  # claim of a logical key → memories
+    said: dict[str, list[str]] = field(default_factory=dict)  # content claim → memories of any time
 
     def __post_init__(self) -> None:
         """Begin with what was selected."""
@@ -54,6 +76,7 @@ class Draft:
         self.claims = dict(self.before.claims)
         for memory in self.before.memories.values():
             self._note_value(memory)
+        self.said = {claim: list(keys) for claim, keys in self.before.said.items()}
         self.chain = Chain(
             before=dict(self.before.previous_turns),
             after={earlier: later for later, earlier in self.before.previous_turns.items()},
@@ -75,7 +98,9 @@ class Draft:
         """Replace a memory; what it said before becomes a revision."""
         previous = self.memories[memory.key]
         if not says_the_same(previous, memory):
-            self.revisions.append(Revision(memory=previous, replaced_at=self.now))
+            # no version ends before it began, whatever another clock says
+            ends = max(self.now, previous.updated_at)
+            self.revisions.append(Revision(memory=previous, replaced_at=ends))
         if memory.key not in self.created:
             self.changed.add(memory.key)
             if not _is_count(previous, memory):
@@ -121,8 +146,20 @@ class Draft:
         One that is not active, or no longer true, claims nothing.
         """
         memory = self.memories.get(self.claims.get(claim, ""))
-        if memory and (not memory.is_current(self.now) or memory.is_over(self.now)):
+        if memory and self.current(memory.key) is None:
             self.released.add(memory.key)
+            return None
+        return memory
+
+    def said_at_any_time(self, claim: str) -> list[Memory]:
+        """The current memories that say what a content claim stands for, of any time."""
+        found = map(self.current, dict.fromkeys(self.said.get(claim, ())))
+        return [memory for memory in found if memory and content_claims(memory)[0] == claim]
+
+    def current(self, key: str) -> Memory | None:
+        """The memory of a key, if it is active and its time and interval have not passed."""
+        memory = self.memories.get(key)
+        if memory is None or not memory.is_current(self.now) or memory.is_over(self.now):
             return None
         return memory
 
@@ -141,13 +178,21 @@ class Draft:
             del self.claims[claim]
             self.new_claims.pop(claim, None)
 
-    def claim(self, claim: str, memory: Memory) -> None:
-        """Point a claim at a memory."""
+    def claim(self, claim: str, memory: Memory, *, digest: str | None = None) -> None:
+        """Point a claim at a memory; that of a source with the digest of what it said."""
         self.claims[claim] = self.new_claims[claim] = memory.key
+        if memory.claims_content:
+            self.said.setdefault(untimed(claim), []).append(memory.key)
+        if digest:
+            self.digests[claim] = digest
+
+    def digest_of(self, claim: str) -> str | None:
+        """What stands for what a claimed source said last, if that is known."""
+        return self.digests.get(claim) or self.before.digests.get(claim)
 
     def take_claims(self, memory: Memory, *, also_from: Memory | None) -> None:
         """Take the claims of a memory that are free, or held by that other one or itself."""
-        self._take(own_claims(memory), memory, also_from)
+        self._take(every_claim(memory), memory, also_from)
 
     def _take(self, claims: Iterable[str], memory: Memory, also_from: Memory | None) -> None:
         for claim in claims:
@@ -163,6 +208,14 @@ class Draft:
         """Put a turn behind another, or at the end of its conversation."""
         if conversation := conversation_key(memory):
             self.stale_contexts |= self.chain.insert(memory.key, conversation, behind)
+
+    def leave_conversation(self, memory: Memory) -> Memory:
+        """Take a turn out of its conversation, with the context that this gave it."""
+        if conversation := conversation_key(memory):
+            self.stale_contexts |= self.chain.remove(memory.key, conversation)
+        return (
+            replace(memory, context=None, context_built=False) if memory.context_built else memory
+        )
 
     def mark_neighbours(self, memory: Memory) -> None:
         """The text or status of a turn changed: so does the context of the turns around it."""
@@ -295,7 +348,7 @@ class Draft:
         self, results: Sequence[WriteResult] = (), events: Iterable[Event] = ()
     ) -> Decision:
         """The decision that leads from the state before to this draft."""
-        apart = self._take_rollups_apart()
+        kept_true = rollups.keep_true(self)
         self._rebuild_contexts()
         links = set(self.chain.before.items())
         known = set(self.before.previous_turns.items())
@@ -309,6 +362,11 @@ class Draft:
             unnamed_edges=frozenset(self.unnamed_edges),
             removed_edges=tuple(self.removed_edges),
             claims=self.new_claims,
+            digests=self.digests,
+            sources=self.sources,
+            sourced=tuple(self.memories[key] for key in sorted(self.sourced)),
+            absorbed=tuple(self.absorbed),
+            **self._taken_back(),
             released=frozenset(self.released),
             links=tuple(sorted((earlier, later) for later, earlier in links - known)),
             unlinked=tuple(sorted((earlier, later) for later, earlier in known - links)),
@@ -321,46 +379,22 @@ class Draft:
                 key for key in self.created | self.changed if self._mentions_changed(key)
             ),
             vectors_of=self.vectors_of,
-            events=(*events, *apart),
+            events=(*events, *kept_true),
         )
 
-    def _take_rollups_apart(self) -> list[Event]:
-        """Let no fold or summary state what one of its members no longer says."""
-        return [
-            self.take_apart(self.memories[made], members)
-            for made, members in sorted(self.before.rollups.items())
-            if made in self.memories
-            and self.memories[made].status is Status.ACTIVE
-            and any(map(self._has_gone, members))
-        ]
-
-    def _has_gone(self, key: str) -> bool:
-        """Whether a memory was taken back, replaced or reworded here."""
-        before, after = self.before.memories.get(key), self.memories.get(key)
-        if before is None or after is None:
-            return False
-        has_left = after.status in {Status.RETRACTED, Status.SUPERSEDED}
-        return (has_left and before.status is not after.status) or (before.content != after.content)
-
-    def take_apart(self, made: Memory, members: Iterable[str]) -> Event:
-        """Archive what was made of memories, and make those active again that it had put away."""
-        if made.status is Status.ACTIVE:
-            self.set_status(made, Status.ARCHIVED, Reason.UNFOLD)
-        put_away = {Reason.FOLD, Reason.SUMMARISED}
-        restored = [
-            self.set_status(memory, Status.ACTIVE, None).uid
-            for memory in (self.memories[key] for key in sorted(members) if key in self.memories)
-            if memory.status is Status.ARCHIVED
-            and memory.status_reason in put_away
-            and not memory.has_expired(self.now)
-        ]
-        return Event(
-            space=made.space.key,
-            subject=made.uid,
-            effect=Effect.UNFOLDED,
-            reason=Reason.UNFOLD,
-            detail={"restored": restored},
-        )
+    def _taken_back(self) -> dict[str, Any]:
+        """Which words were taken back here, and which memories no longer are."""
+        retracted: dict[str, str] = {}
+        unretracted: set[str] = set()
+        for key in sorted(self.created | self.changed):
+            before, after = self.before.memories.get(key), self.memories[key]
+            was = content_claims(before)[0] if before and _is_retracted(before) else None
+            is_now = content_claims(after)[0] if _is_retracted(after) else None
+            if was and was != is_now:
+                unretracted.add(key)
+            if is_now and was != is_now:
+                retracted[is_now] = key
+        return {"retracted": retracted, "unretracted": frozenset(unretracted)}
 
     def _final(self, result: WriteResult) -> WriteResult:
         return replace(result, memory=self.memories[result.memory.key]) if result.memory else result
@@ -370,7 +404,12 @@ class Draft:
         return self.memories[key].entities != (before.entities if before else ())
 
 
+def _is_retracted(memory: Memory) -> bool:
+    return memory.status is Status.RETRACTED
+
+
 def _is_count(earlier: Memory, later: Memory) -> bool:
     """Whether a memory was only said again."""
-    counts = {name: getattr(earlier, name) for name in ("mention_count", "updated_at", "version")}
+    counted = ("mention_count", "updated_at", "version", "more_sources", "sources_total")
+    counts = {name: getattr(earlier, name) for name in counted}
     return replace(later, **counts) == earlier

@@ -11,6 +11,7 @@ from graphmem.gateway.keeping import check_keeper
 from graphmem.gateway.memory_operation import MemoryOperation
 from graphmem.gateway.operation import Decided
 from graphmem.gateway.revising import check_version
+from graphmem.gateway.rollups import take_apart
 from graphmem.model.memory import Memory, Status
 from graphmem.model.space import Space
 from graphmem.model.state import Decision, GraphState, Selection
@@ -95,6 +96,6 @@ def decide_unfold(
         message = f"The memory is {folded.status}: it was unfolded or put away before."
         raise Conflict(message)
     draft = Draft(before=state, now=now)
-    event = draft.take_apart(folded, members)
+    event = take_apart(draft, folded, members)
     result = WriteResult(index=0, outcome=Outcome.REVISED, memory=draft.memories[folded_key])
     return draft.decision([result], [event])

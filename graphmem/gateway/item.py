@@ -11,7 +11,7 @@ from graphmem.model.edge import EdgeType
 from graphmem.model.memory import Status, memory_key
 from graphmem.model.policy import SpeculativePolicy
 from graphmem.model.space import Space
-from graphmem.model.state import Selection
+from graphmem.model.state import Selection, ValueAt
 from graphmem.model.writing import Dedupe, WriteRequest
 
 EDGE_FIELDS = {
@@ -88,9 +88,8 @@ def selection_for(items: Iterable[Item], edges: Sequence[EdgeRequest] = ()) -> S
         entities |= {f"{item.space.without_persona.key}|{ref.key}" for ref in item.request.entities}
     drawn = edge_selection(edges)
     return Selection(
-        values=frozenset().union(
-            *(values_around(item.space, item.request, begin_of(item.request)) for item in items)
-        ),
+        values=frozenset().union(*map(_values_around, items)),
+        said=frozenset(item.content_claim for item in items if _may_repeat(item)),
         claims=frozenset(claims),
         memories=frozenset(memories) | drawn.memories,
         conversations=frozenset(conversations),
@@ -102,6 +101,16 @@ def selection_for(items: Iterable[Item], edges: Sequence[EdgeRequest] = ()) -> S
     )
 
 
+def _values_around(item: Item) -> frozenset[ValueAt]:
+    """The values of a logical key around the begin of an item, but for its own memory."""
+    own = item.key_of(item.request.uid) if item.request.uid else ""
+    return values_around(item.space, item.request, begin_of(item.request), other_than=own)
+
+
+def _may_repeat(item: Item) -> bool:
+    return not item.is_correction and claims_content(item.request)
+
+
 def _claims_of(item: Item) -> set[str]:
     request = item.request
     claims = set()
@@ -109,8 +118,12 @@ def _claims_of(item: Item) -> set[str]:
         claims.add(source_claim(item.space, request.source.key, request.kept_by))
     if request.logical_key:
         claims.add(logical_claim(item.space, request.logical_key, request.kept_by))
+    claims.add(item.content_claim)
     if item.is_correction or claims_content(request):
-        claims |= {item.content_claim, item.timed_claim}
+        claims.add(item.timed_claim)
+    for source in request.sources:
+        if source.key:
+            claims.add(source_claim(item.space, source.key, request.kept_by))
     return claims
 
 

@@ -1,18 +1,27 @@
 """Migration steps in Python: what needs more than Cypher, in batches."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
 from graphmem.errors import ValueDamaged
 from graphmem.gateway.claims import content_claims, source_claim
 from graphmem.gateway.preparation import in_nfc
-from graphmem.model.memory import Memory
+from graphmem.gateway.sources import words_digest
+from graphmem.model.memory import Memory, Status
+from graphmem.model.source import Source
+from graphmem.model.state import MORE_SOURCES, Decision, SourcePlace
 from graphmem.model.tokens import epoch_ms, memory_tokens
 from graphmem.store.connection import Connection, Row
-from graphmem.store.mapping import chunk_copies, memory_from_node, memory_properties
+from graphmem.store.mapping import (
+    chunk_copies,
+    memory_from_node,
+    memory_from_revision,
+    memory_properties,
+)
 from graphmem.store.migrations import MigrationStep, Report
+from graphmem.store.sources import change_sources
 from graphmem.store.spaces import ORCHESTRATORS
 from graphmem.text.normalise import nfc
 
@@ -53,9 +62,14 @@ def _write(connection: Connection, query: str, space_rows: Sequence[Mapping[str,
 
 def _whole(rows: Sequence[Row], report: Report) -> Iterator[Memory]:
     """The memories of rows; one that cannot be read stays as it is, and is named."""
+    return (memory for memory, _ in _with_rows(rows, report))
+
+
+def _with_rows(rows: Sequence[Row], report: Report) -> Iterator[tuple[Memory, Row]]:
+    """The memories of rows that can be read, each with its row."""
     for row in rows:
         try:
-            yield memory_from_node(row["m"], row["entities"])
+            yield memory_from_node(row["m"], row["entities"]), row
         except ValueDamaged as error:
             report(f"{row['m']['key']} stays as it is: {error.message}")
 
@@ -132,9 +146,67 @@ def _ended(memory: Memory) -> dict[str, Any]:
     }
 
 
+def name_further_sources(connection: Connection, report: Report) -> None:
+    """Make sources of the source claims that memories hold beyond their first, as far as they tell.
+
+    What each source said is noted where it is certain, and which words were taken back.
+    """
+    seen, made = 0, 0
+    for rows in _batches(connection, "schema.sources_of_claims"):
+        sourced = [_sourced(memory, row) for memory, row in _with_rows(rows, report)]
+        retracted = [each.memory for each in sourced if each.memory.status is Status.RETRACTED]
+        sources = {place: source for each in sourced for place, source in each.sources.items()}
+        decision = Decision(
+            sources=sources,
+            sourced=tuple(each.memory for each in sourced if each.sources),
+            retracted={content_claims(memory)[0]: memory.key for memory in retracted},
+        )
+        connection.write(lambda transaction, each=decision: change_sources(transaction, each))  # type: ignore[misc]
+        _write(connection, "schema.note_digests", [row for each in sourced for row in each.digests])
+        seen += len(rows)
+        made += len(sources)
+        report(f"{seen:,} memories with a source key seen, {made:,} further sources made")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Sourced:
+    """A memory with the further sources that its claims and earlier versions tell of."""
+
+    memory: Memory
+    sources: Mapping[SourcePlace, Source]
+    digests: Sequence[Mapping[str, str]]
+
+
+def _sourced(memory: Memory, row: Row) -> _Sourced:
+    versions = [*(memory_from_revision(text) for text in row["versions"]), memory]
+    contents = {version.content for version in versions}
+    wall = source_claim(memory.space, "", memory.kept_by)
+    sources: dict[SourcePlace, Source] = {}
+    digests: list[Mapping[str, str]] = []
+    for claim in row["claims"]:
+        key = claim.removeprefix(wall)
+        said = next((each for each in versions if each.source.key == key), None)
+        if key != memory.source.key:
+            own = said.source if said else _unknown_source(memory, key)
+            own = replace(own, at=said.updated_at if said else memory.updated_at)
+            sources[memory.key, own.name] = own
+        if said or len(contents) == 1:
+            content = said.content if said else memory.content
+            digests.append({"claim": claim, "digest": words_digest(content)})
+    more = tuple(sorted(sources.values(), key=lambda each: str(each.at)))[-MORE_SOURCES:]
+    return _Sourced(memory=replace(memory, more_sources=more), sources=sources, digests=digests)
+
+
+def _unknown_source(memory: Memory, key: str) -> Source:
+    """A source of which only the key is known; its kind was that of the first, or much like it."""
+    kind, captured_by = memory.source.type, memory.source.captured_by
+    return Source(type=kind, captured_by=captured_by, key=key)
+
+
 CORE_STEPS: Mapping[int, MigrationStep] = {
     7: keep_what_orchestrators_doubt,
     8: claim_by_what_counts,
     9: join_unicode_forms,
     11: end_what_is_superseded,
+    13: name_further_sources,
 }

@@ -113,6 +113,9 @@ class Preparation:
         names_source = not request.given or "source" in request.given
         if names_source and (problem := self._wrong_path(space, request.source.path)):
             raise InvalidInput({"source.path": [problem]})
+        for number, more in enumerate(request.sources):
+            if problem := self._wrong_path(space, more.path):
+                raise InvalidInput({f"sources.{number}.path": [problem]})
         normal = _normalised(request, self.policy.entities.overrides)
         policy = self.policies.of(space)
         if reason := refusal(normal, policy):
@@ -189,6 +192,7 @@ def _normalised(request: WriteRequest, overrides: Mapping[str, str]) -> WriteReq
         **times,
         expires_at=_to_milliseconds(request.expires_at),
         source=in_nfc(request.source),
+        sources=tuple(map(in_nfc, request.sources)),
         tags=tuple(dict.fromkeys(one_line(tag) for tag in request.tags)),
         entities=tuple(
             EntityRef(key=key, label=one_line(ref.label) if ref.label else None)

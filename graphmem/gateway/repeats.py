@@ -16,6 +16,7 @@ from graphmem.text.normalise import shorten
 _FIRST = datetime(1, 1, 1, tzinfo=UTC)
 _LAST = datetime(9999, 12, 31, tzinfo=UTC)
 _STRONGEST_FIRST = tuple(Authority)
+_STRENGTHS = ("importance", "confidence", "authority")
 # what a memory keeps where a request says otherwise
 _KEPT = ("summary", "context", "logical_key", "occurred_at", "valid_from", "valid_until")
 
@@ -82,8 +83,35 @@ def with_repeat(
     return Repeat(memory=said, not_taken=tuple(sorted({*kept, *over})))
 
 
+def standing_for(memory: Memory, other: Memory, policy: WritePolicy) -> Memory | None:
+    """A memory that from now on also stands for another that says the same.
+
+    None where both together are over a limit: neither may lose anything.
+    """
+    earlier, later = sorted((memory, other), key=lambda each: each.created_at)
+    refs = {ref.key: ref for ref in (*memory.entities, *other.entities)}
+    united, over = _united(earlier, later, list(refs.values()), policy)
+    if over:
+        return None
+    united = {**united, "tags": tuple(dict.fromkeys((*memory.tags, *other.tags)))}
+    expiries = [each.expires_at for each in (memory, other)]
+    return replace(
+        memory,
+        mention_count=memory.mention_count + other.mention_count,
+        pinned=memory.pinned or other.pinned,
+        expires_at=None if None in expiries else max(filter(None, expiries)),
+        claims_content=memory.claims_content or other.claims_content,
+        version=memory.version + 1,
+        **united,
+        **_stronger(memory, {name: getattr(other, name) for name in _STRENGTHS}),
+    )
+
+
 def _united(
-    memory: Memory, request: WriteRequest, entities: Sequence[EntityRef], policy: WritePolicy
+    memory: Memory,
+    request: WriteRequest | Memory,
+    entities: Sequence[EntityRef],
+    policy: WritePolicy,
 ) -> tuple[Mapping[str, Any], list[str]]:
     """What both have together, as far as the limits allow, and the fields that are over them."""
     tags = tuple(dict.fromkeys((*memory.tags, *request.tags)))

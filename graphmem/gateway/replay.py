@@ -11,6 +11,7 @@ from graphmem.errors import (
     InvalidInput,
     KeptByRoom,
     PolicyRefused,
+    RetractedSource,
 )
 from graphmem.model.memory import Memory
 from graphmem.model.writing import Outcome, WriteReport, WriteResult
@@ -40,6 +41,7 @@ def report_from(answer: str, memories: Mapping[str, Memory]) -> WriteReport:
                 memory=memories.get(entry["memory"]),
                 error=_error(entry["error"]) if entry["error"] else None,
                 not_taken=tuple(entry.get("not_taken", ())),
+                retracted_before=entry.get("retracted_before"),
             )
             for entry in stored["results"]
         ),
@@ -58,6 +60,7 @@ def _entry(result: WriteResult) -> dict[str, object]:
         "outcome": result.outcome.value,
         "memory": result.memory.key if result.memory else None,
         "not_taken": list(result.not_taken),
+        "retracted_before": result.retracted_before,
         "error": None
         if error is None
         else {
@@ -76,5 +79,5 @@ def _error(entry: Mapping[str, Any]) -> GraphmemError:
         case PolicyRefused.code:
             return PolicyRefused(entry["reason"], entry["message"])
         case _:
-            kinds = {kind.code: kind for kind in (Conflict, KeptByRoom)}
+            kinds = {kind.code: kind for kind in (Conflict, KeptByRoom, RetractedSource)}
             return kinds.get(entry["code"], Forbidden)(entry["message"])

@@ -1,6 +1,6 @@
 """What a request makes of one memory: a new one, one said again, or one with other values. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -11,10 +11,12 @@ from graphmem.gateway.claims import content_claims, logical_claim
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.item import Item, claims_content, keeps_status
 from graphmem.gateway.repeats import with_repeat
+from graphmem.gateway.sources import add_source
 from graphmem.model.entity import EntityRef, label_from_key
 from graphmem.model.event import Reason
 from graphmem.model.memory import Memory, Status
 from graphmem.model.policy import Policy, SpeculativePolicy
+from graphmem.model.source import Source
 from graphmem.model.tokens import epoch_ms
 from graphmem.model.writing import Outcome, WriteRequest
 from graphmem.text.normalise import shorten
@@ -90,17 +92,48 @@ def reinforce(draft: Draft, item: Item, existing: Memory, policy: Policy) -> App
     return Applied(Outcome.REINFORCED, repeat.memory, repeat.not_taken)
 
 
-def revise(draft: Draft, item: Item, existing: Memory, policy: Policy) -> Applied:
-    """Replace what the request speaks of; a change that changes nothing writes nothing."""
+def revise_by_source(draft: Draft, item: Item, existing: Memory, policy: Policy) -> Applied:
+    """What a source says otherwise than before; the memory keeps its status.
+
+    Raises:
+        InvalidInput: it would move a turn to another conversation.
+    """
+    source, request = item.request.source, item.request
+    if "source" in request.given and source.name == existing.source.name:
+        _check_turn(existing, source)
+        sourced = _with_first_source(draft, existing, source)
+    elif "source" in request.given:
+        sourced = add_source(draft, existing, source)
+    else:
+        sourced = existing
+    keeps = existing.status is not Status.ACTIVE and not existing.has_expired(draft.now)
+    applied = revise(draft, item, sourced, policy, keeps=keeps)
+    return applied if sourced is existing else applied._replace(outcome=Outcome.REVISED)
+
+
+def _with_first_source(draft: Draft, memory: Memory, source: Source) -> Memory:
+    if memory.source == source:
+        return memory
+    draft.put(replace(memory, source=source, updated_at=draft.now, version=memory.version + 1))
+    return draft.memories[memory.key]
+
+
+def revise(
+    draft: Draft, item: Item, existing: Memory, policy: Policy, *, keeps: bool = False
+) -> Applied:
+    """Replace what the request speaks of; a change that changes nothing writes nothing.
+
+    ``keeps`` says that the memory keeps its status, whatever that is.
+    """
     memory = _confirmed(
         replace(existing, **_changes(draft, item, existing, policy)), existing, item
     )
     _check_interval(memory)
-    if item.is_correction:
-        _check_no_twin(draft, memory, existing)
+    _check_no_twin(draft, memory, existing)
+    keeps = keeps or item.is_correction or keeps_status(item)
     if _begins_anew(memory, existing, item, draft.now):
         memory = replace(memory, valid_from=draft.now, valid_until=None)
-    is_stale = not (existing.is_current(draft.now) or item.is_correction or keeps_status(item))
+    is_stale = not (existing.is_current(draft.now) or keeps)
     if memory == existing and not is_stale:
         return Applied(Outcome.UNCHANGED, existing)
     if is_stale:
@@ -119,8 +152,6 @@ def revise(draft: Draft, item: Item, existing: Memory, policy: Policy) -> Applie
     if re_embed:
         draft.vectors_of[memory.key] = item.index
         draft.mark_neighbours(memory)
-    if memory.source.conversation_id and not existing.source.conversation_id:
-        draft.join_conversation(memory, item.behind)
     return Applied(Outcome.REVISED, memory)
 
 
@@ -147,20 +178,18 @@ def _claim_anew(draft: Draft, memory: Memory, existing: Memory) -> None:
 
 
 def _changes(draft: Draft, item: Item, existing: Memory, policy: Policy) -> dict[str, Any]:
-    """The fields that a revision replaces.
-
-    Raises:
-        InvalidInput: it would move a turn to another conversation.
-    """
+    """The fields that a revision replaces; a source is added instead."""
     request = item.request
     changes: dict[str, Any] = {
-        name: getattr(request, name) for name in _KEPT_FIELDS if name in request.given
+        name: getattr(request, name)
+        for name in _KEPT_FIELDS
+        if name in request.given and name != "source"
     }
     if "context" in changes:
         changes["context_built"] = False
     if "entities" in request.given and (item.is_correction or _adds_entities(request, existing)):
         changes["entities"] = tuple(sorted(_united(draft, item, ())))
-    return changes | _changed_text(request, existing, policy) | _changed_turn(existing, changes)
+    return changes | _changed_text(request, existing, policy)
 
 
 def _changed_text(request: WriteRequest, existing: Memory, policy: Policy) -> dict[str, Any]:
@@ -176,18 +205,11 @@ def _changed_text(request: WriteRequest, existing: Memory, policy: Policy) -> di
     return changes
 
 
-def _changed_turn(existing: Memory, changes: Mapping[str, Any]) -> dict[str, Any]:
-    """What a change makes of a turn: it stays one, or it becomes one."""
-    source = changes.get("source", existing.source)
-    old, new = existing.source.conversation_id, source.conversation_id
-    if old and new is None:
-        return {"source": replace(source, conversation_id=old)}
-    if old and old != new:
+def _check_turn(existing: Memory, source: Source) -> None:
+    """Refuse to move a turn to another conversation."""
+    if existing.source.conversation_id not in {None, source.conversation_id}:
         message = "This memory is a turn of another conversation."
         raise InvalidInput({"source.conversation_id": [message]})
-    if new and not old and existing.context is None and "context" not in changes:
-        return {"context_built": True}
-    return {}
 
 
 def _adds_entities(request: WriteRequest, existing: Memory) -> bool:

@@ -44,9 +44,9 @@ def _texts(request: WriteRequest) -> Iterable[str]:
         for text in (request.summary, request.context, request.actor, request.logical_key)
         if text
     )
-    source = request.source
-    ids = (source.path, source.conversation_id, source.workflow_run_id, source.step_id, source.key)
-    yield from (text for text in ids if text)
+    for source in (request.source, *request.sources):
+        ids = (source.path, source.conversation_id, source.workflow_run_id, source.step_id)
+        yield from (text for text in (*ids, source.key) if text)
     yield from request.tags
     yield from (ref.label for ref in request.entities if ref.label)
     yield from _leaves(request.metadata)

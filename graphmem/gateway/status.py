@@ -54,7 +54,7 @@ class ChangeStatus(MemoryOperation[WriteResult]):
             memories=keys,
             updated=keys,
             claims=claims_of([memory]),
-            values=values_around(memory.space, memory, memory.began),
+            values=values_around(memory.space, memory, memory.began, other_than=memory.key),
         )
 
     def decide(self, state: GraphState, now: datetime) -> Decided[WriteResult]:

@@ -36,6 +36,10 @@ def _shown(result: WriteResult) -> dict[str, object]:
     shown: dict[str, object] = {"index": result.index, "outcome": result.outcome.value}
     if result.memory:
         shown["uid"] = result.memory.uid
+    if result.not_taken:
+        shown["not_taken"] = list(result.not_taken)
+    if result.retracted_before:
+        shown["retracted_before"] = result.retracted_before
     if result.error:
         shown["code"] = getattr(result.error, "reason", result.error.code)
     return shown

@@ -67,7 +67,8 @@ def problems(fields: Mapping[str, Any], policy: WritePolicy) -> dict[str, list[s
     _check_entities(fields.get("entities") or (), policy, report)
     _check_metadata(fields.get("metadata"), policy, report)
     _check_json("native", fields.get("native"), policy, report)
-    _check_source(fields.get("source"), policy, report)
+    for path, source in _sources(fields):
+        _check_source(path, source, policy, report)
     _check_interval(fields, report)
     return dict(found)
 
@@ -194,16 +195,22 @@ def _is_deeper(value: Any, levels: int) -> bool:  # noqa: ANN401 - any JSON
     return levels == 0 or any(_is_deeper(part, levels - 1) for part in inner)
 
 
-def _check_source(source: Source | None, policy: WritePolicy, report: Report) -> None:
-    if source is None:
-        return
+def _sources(fields: Mapping[str, Any]) -> Iterable[tuple[str, Source]]:
+    """The sources of a request, each with its path."""
+    if source := fields.get("source"):
+        yield "source", source
+    for number, more in enumerate(fields.get("sources") or ()):
+        yield f"sources.{number}", more
+
+
+def _check_source(path: str, source: Source, policy: WritePolicy, report: Report) -> None:
     for name in ("path", "conversation_id", "workflow_run_id", "step_id", "key"):
         if (text := getattr(source, name)) is not None:
-            _check_text(f"source.{name}", text, policy.name_max_chars, report)
+            _check_text(f"{path}.{name}", text, policy.name_max_chars, report)
     for name in _REQUIRED_BY_SOURCE.get(source.type, ()):
         if not getattr(source, name):
             failure = _MISSING_OF_SOURCE[name]
-            report(f"source.{name}", f"Is required for a source of type {source.type} ({failure}).")
+            report(f"{path}.{name}", f"Is required for a source of type {source.type} ({failure}).")
 
 
 def _check_interval(fields: Mapping[str, Any], report: Report) -> None:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from graphmem.errors import GraphmemError, InvalidInput, StoreUnavailable
 from graphmem.gateway.edges import DrawEdge, EdgeRequest
+from graphmem.gateway.sources import claim_of
 from graphmem.gateway.writing import Writing
 from graphmem.intake.jsonl_format import (
     edge_request,
@@ -24,11 +25,13 @@ from graphmem.intake.jsonl_format import (
 from graphmem.model.caller import Caller
 from graphmem.model.memory import Memory, Status
 from graphmem.model.page import every_item
+from graphmem.model.source import Source
 from graphmem.model.space import Space
 from graphmem.model.writing import WriteRequest
 from graphmem.rooms import Transfer
 from graphmem.store.edges import Edges
 from graphmem.store.memories import Memories, MemoryFilter
+from graphmem.store.sources import Sources
 
 _AT_ONCE = 200
 _PROBLEMS_MAX = 100
@@ -125,6 +128,7 @@ class MemoryTransfer:
     """The memories of a space, of every status; oldest first, because turns have an order."""
 
     memories: Memories
+    sources: Sources
     writing: Writing
     kind: str = "memory"
 
@@ -132,12 +136,28 @@ class MemoryTransfer:
         """The memories of a space; a file turns their order, for they are read newest first."""
         with tempfile.TemporaryFile("w+", encoding="utf-8") as file:
             starts: list[tuple[str, str, int]] = []
-            for memory in self._newest_first(space):
+            for memory, sources in self._with_sources(self._newest_first(space)):
                 starts.append((memory.created_at.isoformat(), memory.uid, file.tell()))
-                file.write(json.dumps(exported_memory(memory), ensure_ascii=False) + "\n")
+                line = json.dumps(exported_memory(memory, sources), ensure_ascii=False)
+                file.write(line + "\n")
             for _, _, start in sorted(starts):
                 file.seek(start)
                 yield json.loads(file.readline())
+
+    def _with_sources(
+        self, memories: Iterator[Memory]
+    ) -> Iterator[tuple[Memory, Sequence[Source]]]:
+        """Memories with all their sources, each with the digest of what it said."""
+        while batch := list(islice(memories, _AT_ONCE)):
+            digests = self.sources.digests(batch)
+            for memory in batch:
+                pages = partial(self.sources.page, memory, limit=_AT_ONCE)
+                has_more = memory.sources_total > len(memory.sources)
+                said = list(every_item(pages)) if has_more else memory.sources
+                yield (
+                    memory,
+                    [replace(e, digest=digests.get(claim_of(e, memory) or "")) for e in said],
+                )
 
     def _newest_first(self, space: Space) -> Iterator[Memory]:
         for status in Status:

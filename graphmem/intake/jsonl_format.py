@@ -4,11 +4,12 @@ One line holds ``{"memory": {…}}`` or ``{"edge": {…}}``, memories first. Wha
 memory is what ``GET /v1/memories/{uid}`` says, without what the service counts and makes itself.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from datetime import UTC
 from typing import Any
 
-from marshmallow import RAISE, Schema, ValidationError, fields
+from marshmallow import RAISE, Schema, ValidationError, fields, validate
 
 from graphmem.errors import InvalidInput
 from graphmem.gateway.edges import EdgeRequest
@@ -26,12 +27,12 @@ _PLAIN = (
     *("logical_key", "pinned", "native", "kept_by"),
 )
 _WORDS = ("type", "authority", "status")
+_DIGEST_MAX_CHARS = 80
 _TIMES = ("occurred_at", "valid_from", "valid_until", "expires_at", "created_at", "updated_at")
 
 
 def memory_values(memory: Memory) -> dict[str, Any]:
     """What lines and answers say of a memory alike."""
-    source = memory.source
     values: dict[str, Any] = {name: getattr(memory, name) for name in _PLAIN}
     values |= {name: getattr(memory, name).value for name in _WORDS}
     values |= {name: iso(getattr(memory, name)) for name in _TIMES}
@@ -39,14 +40,30 @@ def memory_values(memory: Memory) -> dict[str, Any]:
         "tags": list(memory.tags),
         "metadata": dict(memory.metadata),
         "entities": [{"key": ref.key, "label": ref.label} for ref in memory.entities],
-        "source": {name: getattr(source, name) for name in source.__slots__},
+        "source": _plain_source(memory.source),
+        "sources": [source_values(source) for source in memory.sources],
     }
 
 
-def exported_memory(memory: Memory) -> dict[str, Any]:
-    """A memory as its line says it; a context that the service built is left to be built anew."""
+def source_values(source: Source) -> dict[str, Any]:
+    """What lines and answers say of one of several sources."""
+    return _plain_source(source) | {"at": iso(source.at)}
+
+
+def _plain_source(source: Source) -> dict[str, Any]:
+    names = (name for name in source.__slots__ if name not in {"at", "digest"})
+    return {name: getattr(source, name) for name in names}
+
+
+def exported_memory(memory: Memory, sources: Iterable[Source]) -> dict[str, Any]:
+    """A memory as its line says it, with all its sources and the digests of what they said.
+
+    A context that the service built is left to be built anew.
+    """
     context = None if memory.context_built else memory.context
-    return memory_values(memory) | {"context": context, "claims_content": memory.claims_content}
+    said = [source_values(each) | {"digest": each.digest} for each in sources]
+    more = {"context": context, "claims_content": memory.claims_content, "sources": said}
+    return memory_values(memory) | more
 
 
 def exported_edge(edge: Edge) -> dict[str, Any]:
@@ -78,6 +95,11 @@ class _SourceLine(_Line):
     key = fields.String(allow_none=True)
 
 
+class _SaidLine(_SourceLine):
+    at = fields.AwareDateTime(allow_none=True)
+    digest = fields.String(allow_none=True, validate=validate.Length(max=_DIGEST_MAX_CHARS))
+
+
 class _EntityLine(_Line):
     key = fields.String(required=True)
     label = fields.String(allow_none=True, load_default=None)
@@ -103,6 +125,7 @@ class _MemoryLine(_Line):
     metadata = fields.Dict(keys=fields.String())
     entities = fields.List(fields.Nested(_EntityLine))
     source = fields.Nested(_SourceLine)
+    sources = fields.List(fields.Nested(_SaidLine))
     occurred_at = fields.AwareDateTime(allow_none=True)
     valid_from = fields.AwareDateTime(allow_none=True)
     valid_until = fields.AwareDateTime(allow_none=True)
@@ -151,11 +174,25 @@ def _checked(schema: Schema, kind: str, value: Any) -> dict[str, Any]:  # noqa: 
 def _request(loaded: Mapping[str, Any], space: Space) -> WriteRequest:
     values = {name: value for name, value in loaded.items() if value is not None}
     values |= {name: values[name].astimezone(UTC) for name in _TIMES if name in values}
-    if "source" in values:
-        values["source"] = Source(**values["source"])
+    values |= _sources_of(values)
     if "entities" in values:
         values["entities"] = tuple(EntityRef(**ref) for ref in values["entities"])
     if "tags" in values:
         values["tags"] = tuple(values["tags"])
     values |= {"space": space.name, "dedupe": Dedupe.NONE}
-    return WriteRequest(**values, given=frozenset(values) - {"created_at", "updated_at"})
+    return WriteRequest(**values, given=frozenset(values) - {"created_at", "updated_at", "sources"})
+
+
+def _sources_of(values: Mapping[str, Any]) -> dict[str, Any]:
+    """The source of a line, with the digest of what it said, and the further ones."""
+    if "source" not in values:
+        return {"sources": ()}
+    first = Source(**values["source"])
+    said = {source.name: source for source in map(_said, values.get("sources", ()))}
+    known = said.pop(first.name, first)
+    return {"source": replace(first, digest=known.digest), "sources": tuple(said.values())}
+
+
+def _said(values: Mapping[str, Any]) -> Source:
+    at = values.get("at")
+    return Source(**(dict(values) | {"at": at.astimezone(UTC) if at else None}))

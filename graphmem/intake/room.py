@@ -38,7 +38,7 @@ def build(core: Core) -> Room:
         jobs=(_ingest_job(core, intake.worker),),
         prunes=_prunes(core.workspaces, bulletins),
         transfers=(
-            MemoryTransfer(memories=core.memories, writing=core.writing),
+            MemoryTransfer(memories=core.memories, sources=core.sources, writing=core.writing),
             EdgeTransfer(edges=core.edges, memories=core.memories, writing=core.writing),
         ),
     )

@@ -61,6 +61,7 @@ class Reason(StrEnum):
     EMBED_PENDING = "embed_pending"
     IMPORT = "import"
     EDGES_ACROSS_SPACES = "edges_across_spaces"
+    EDGES_OF_ONE_UID = "edges_of_one_uid"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,5 +1,6 @@
 """Memory: one remembered statement with its provenance, time and status."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -8,6 +9,9 @@ from enum import StrEnum
 from graphmem.model.entity import EntityRef
 from graphmem.model.source import Source
 from graphmem.model.space import Space
+
+# a uid of ours, a UUIDv7, in the form that Python and Cypher share
+MADE_UID = "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}"
 
 
 class MemoryType(StrEnum):
@@ -67,7 +71,9 @@ class Memory:
     pinned: bool = False
     tags: tuple[str, ...] = ()
     metadata: Mapping[str, object] = field(default_factory=dict)
-    source: Source = field(default_factory=Source)
+    source: Source = field(default_factory=Source)  # the first one
+    more_sources: tuple[Source, ...] = ()  # the newest further ones, oldest first
+    sources_total: int = 1
     authority: Authority = Authority.USER_ASSERTED
     occurred_at: datetime | None = None
     valid_from: datetime | None = None
@@ -86,6 +92,17 @@ class Memory:
     def key(self) -> str:
         """The unique key of the node: ``space|uid``."""
         return memory_key(self.space, self.uid)
+
+    @property
+    def has_made_uid(self) -> bool:
+        """Whether nobody chose its uid: what claims its content has none of its caller."""
+        return self.claims_content or re.fullmatch(MADE_UID, self.uid) is not None
+
+    @property
+    def sources(self) -> tuple[Source, ...]:
+        """The first source and the newest further ones, oldest first."""
+        first = self.source if self.source.at else replace(self.source, at=self.created_at)
+        return (first, *self.more_sources)
 
     def has_expired(self, now: datetime) -> bool:
         """Whether its time has passed; the expire job may be a few minutes behind."""
@@ -126,7 +143,7 @@ class Revision:
 
 
 def says_the_same(earlier: Memory, later: Memory) -> bool:
-    """Whether a change is only bookkeeping: counts, vectors, or a built context."""
+    """Whether a change is only bookkeeping: counts, sources, vectors, or a built context."""
     bookkeeping = {
         name: getattr(earlier, name)
         for name in (
@@ -136,6 +153,8 @@ def says_the_same(earlier: Memory, later: Memory) -> bool:
             "recall_count",
             "last_recalled_at",
             "embedded",
+            "more_sources",
+            "sources_total",
         )
     }
     if later.context_built:

@@ -8,12 +8,18 @@ from typing import Any
 from graphmem.model.edge import Edge, EdgeType, LineageType
 from graphmem.model.event import Event
 from graphmem.model.memory import Memory, Revision
+from graphmem.model.source import Source
 from graphmem.model.space import Space
 from graphmem.model.writing import WriteResult
 
 # keys of the memories that an edge starts from and ends at, around its type
 EdgeEnds = tuple[str, EdgeType | LineageType, str]
 EdgePlace = tuple[EdgeEnds, str]  # the ends and the uid of one edge
+SourcePlace = tuple[str, str]  # a memory and the name of one of its further sources
+
+
+AT = "@"  # between a content claim and its time
+MORE_SOURCES = 31  # of a memory, beside the first, that come with it
 
 
 def edge_claim(space: Space, uid: str) -> str:
@@ -29,6 +35,7 @@ class ValueAt:
     logical_key: str
     kept_by: str | None
     at: datetime | None
+    other_than: str = ""  # the key of a memory that is not asked for
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,6 +49,7 @@ class Selection:
     # memories of which it is read as well what updates them and what they update
     updated: frozenset[str] = frozenset()
     corrections: frozenset[str] = frozenset()  # of which it is read whether they update another
+    said: frozenset[str] = frozenset()  # content claims of which the memories of any time are read
     values: frozenset["ValueAt"] = frozenset()  # logical keys of which the values around are read
     edges: frozenset[EdgeEnds] = frozenset()
     edge_uids: frozenset[str] = frozenset()  # claims of the uids of edges, wherever these stand
@@ -66,6 +74,9 @@ class GraphState:
 
     memories: Mapping[str, Memory] = field(default_factory=dict)
     claims: Mapping[str, str] = field(default_factory=dict)
+    digests: Mapping[str, str] = field(default_factory=dict)  # of sources, by their claims
+    retracted: Mapping[str, str] = field(default_factory=dict)  # content claim → uid of a memory
+    said: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # content claim → memories
     previous_turns: Mapping[str, str] = field(default_factory=dict)  # turn → the turn before it
     last_turns: Mapping[str, str] = field(default_factory=dict)  # conversation → its last turn
     # memory → those that UPDATES it
@@ -83,7 +94,10 @@ class GraphState:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Decision:
-    """What a write does, as data. Memories are given in their final form."""
+    """What a write does, as data. Memories are given in their final form.
+
+    A claim that was not locked is set only where nobody holds it.
+    """
 
     results: tuple[WriteResult, ...] = ()
     created: tuple[Memory, ...] = ()
@@ -94,7 +108,14 @@ class Decision:
     unnamed_edges: frozenset[EdgePlace] = frozenset()  # of them: drawn without a uid
     removed_edges: tuple[EdgePlace, ...] = ()
     claims: Mapping[str, str] = field(default_factory=dict)  # to be set
+    digests: Mapping[str, str] = field(default_factory=dict)  # to be set, of claimed sources
     released: frozenset[str] = frozenset()  # memories whose content and logical claims end
+    sources: Mapping[SourcePlace, Source | None] = field(default_factory=dict)  # None: gone
+    sourced: tuple[Memory, ...] = ()  # memories whose sources change
+    absorbed: tuple[tuple[str, str], ...] = ()  # memories whose sources all go to another one
+    # content claims of memories that are taken back, and memories that no longer are
+    retracted: Mapping[str, str] = field(default_factory=dict)
+    unretracted: frozenset[str] = frozenset()
     links: tuple[tuple[str, str], ...] = ()  # NEXT edges to be there
     unlinked: tuple[tuple[str, str], ...] = ()  # NEXT edges to be gone
     last_turns: Mapping[str, str] = field(default_factory=dict)
@@ -105,4 +126,5 @@ class Decision:
     @property
     def is_empty(self) -> bool:
         """Whether nothing would change."""
-        return not (self.created or self.changed or self.edges or self.removed_edges or self.claims)
+        changes = (self.created, self.changed, self.edges, self.removed_edges, self.claims)
+        return not (any(changes) or self.sources)

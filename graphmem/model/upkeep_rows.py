@@ -130,3 +130,6 @@ class InspectedMemory:
     has_vectors: bool
     has_stale_copies: bool
     has_successor: bool
+    mentions_merged: bool = False  # an entity that was merged into another
+    quiet_turns: tuple[tuple[str, str | None], ...] = ()  # what is not active beside it, and whose
+    gone_members: tuple[tuple[str, str], ...] = ()  # keys and contents of what it was made from

@@ -72,6 +72,7 @@ class WriteRequest:
     part_of: tuple[str, ...] = ()
     after: str | None = None
     source: Source = field(default_factory=Source)
+    sources: tuple[Source, ...] = ()  # further ones, of what another system kept
     authority: Authority = Authority.USER_ASSERTED
     occurred_at: datetime | None = None
     valid_from: datetime | None = None
@@ -100,6 +101,7 @@ class WriteResult:
     memory: Memory | None = None
     error: GraphmemError | None = None
     not_taken: tuple[str, ...] = ()  # fields of the request that the memory does not take over
+    retracted_before: str | None = None  # the uid of a memory that said this and was taken back
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

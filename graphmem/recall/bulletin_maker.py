@@ -14,10 +14,10 @@ from graphmem.errors import (
 )
 from graphmem.model.bulletin import Bulletin, Snapshot
 from graphmem.model.caller import Caller, Role
-from graphmem.model.memory import Memory, Status, memory_key
+from graphmem.model.memory import Memory, memory_key
 from graphmem.model.space import Space
 from graphmem.ports import Clock, Events
-from graphmem.recall.bulletin_sections import LIMIT_CHARS, bounded, build_bulletin, without
+from graphmem.recall.bulletin_sections import LIMIT_CHARS, bounded, build_bulletin, with_what_holds
 from graphmem.recall.recall import Recall
 from graphmem.recall.request import Bundle, RecallRequest
 from graphmem.store.bulletins import Bulletins
@@ -142,18 +142,18 @@ class BulletinMaker:
         return self._snapshot(message_id, bounded(previous or _EMPTY, limit_chars), None, kind)
 
     def _readable(self, space: Space, bulletin: Bulletin) -> Bulletin:
-        keys = {memory_key(space, uid): uid for uid in bulletin.citations}
-        known = self._memories.by_key(keys)
-        return without(
-            bulletin,
-            [uid for key, uid in keys.items() if not self._is_readable(space, known.get(key))],
-        )
+        """A bulletin as it may be read now: with what still holds, in its present words."""
+        known = self._memories.by_key(memory_key(space, uid) for uid in bulletin.citations)
+        readable = [each for each in known.values() if self._is_readable(space, each)]
+        return with_what_holds(bulletin, {memory.uid: memory for memory in readable})
 
-    def _is_readable(self, space: Space, memory: Memory | None) -> bool:
-        """Whether a memory is there, was not retracted, and cites only what its space may."""
-        if memory is None or memory.status is Status.RETRACTED:
+    def _is_readable(self, space: Space, memory: Memory) -> bool:
+        """Whether a memory is current, and cites only what its space may."""
+        now = self._clock.now()
+        if not memory.is_current(now) or memory.is_over(now):
             return False
-        return memory.source.path is None or self._workspaces.may_cite(space, memory.source.path)
+        paths = [source.path for source in memory.sources if source.path]
+        return all(self._workspaces.may_cite(space, path) for path in paths)
 
     def _keep(self, space: Space, made: Snapshot) -> None:
         """Keep a bulletin in the store and as a file, each even if the other fails."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from graphmem.model.bulletin import Bulletin, Line
-from graphmem.model.memory import MemoryType
+from graphmem.model.memory import Memory, MemoryType
 from graphmem.recall.request import RecallItem
 from graphmem.text.rendering import within_line
 
@@ -53,7 +53,7 @@ def build_bulletin(
     """The bulletin of a recall, in its order, of at most so many characters and cited memories."""
     lines: dict[str, list[Line]] = {name: [] for name in SECTIONS}
     for item in items:
-        memory, line = item.memory, _line(item)
+        memory, line = item.memory, _line(item.memory)
         lines[_SECTION_OF.get(memory.type, _OTHERS)].append(line)
         if item.contradicted or memory.confidence < _UNSURE_BELOW:
             lines[_CONFLICTS].append(line)
@@ -62,7 +62,7 @@ def build_bulletin(
 
 def build_evidence(items: Sequence[RecallItem], *, limit_chars: int = LIMIT_CHARS) -> Bulletin:
     """The evidence of an investigation: one section, best first, what fits (002, Write-back)."""
-    lines = [_line(item) for item in items[:EVIDENCE_MAX]]
+    lines = [_line(item.memory) for item in items[:EVIDENCE_MAX]]
     while (
         len((evidence := Bulletin(sections=((EVIDENCE, tuple(lines)),))).rendered) > limit_chars
         and lines
@@ -86,22 +86,19 @@ def bounded(bulletin: Bulletin, limit_chars: int, citations_max: int | None = No
     return present
 
 
-def without(bulletin: Bulletin, gone: Sequence[str]) -> Bulletin:
-    """A bulletin without the lines that cite some memories."""
-    hidden = set(gone)
+def with_what_holds(bulletin: Bulletin, memories: Mapping[str, Memory]) -> Bulletin:
+    """A bulletin with the lines that cite some memories, by uid, as these are now."""
     return replace(
         bulletin,
         sections=tuple(
-            (name, tuple(line for line in lines if line.uid not in hidden))
+            (name, tuple(_line(memories[line.uid]) for line in lines if line.uid in memories))
             for name, lines in bulletin.sections
         ),
     )
 
 
-def _line(item: RecallItem) -> Line:
-    return Line(
-        text=f"- {within_line(item.memory.summary)} [{item.memory.uid}]", uid=item.memory.uid
-    )
+def _line(memory: Memory) -> Line:
+    return Line(text=f"- {within_line(memory.summary)} [{memory.uid}]", uid=memory.uid)
 
 
 def _bulletin(lines: Mapping[str, Sequence[Line]]) -> Bulletin:

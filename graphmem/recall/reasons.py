@@ -140,13 +140,16 @@ def _is_valid(memory: Memory, moment: datetime) -> bool:
 def _of_filtered(request: Mapping[str, Any], memory: Memory) -> Why:
     entities = [ref.key for ref in memory.entities]
     types, captors, asked = (request[name] for name in ("types", "captured_by", "conversation_id"))
-    said_in, captor = memory.source.conversation_id, memory.source.captured_by.value
+    sources = (memory.source, *memory.more_sources)
+    said_in = [source.conversation_id for source in sources]
+    hands = [source.captured_by.value for source in sources]
+    is_captured = not captors or bool(set(captors) & set(hands))
     checks = (
         (Reason.FILTERED_BY_TYPE, types and memory.type.value not in types, memory.type.value),
         (Reason.FILTERED_BY_TAG, not set(request["tags"]) <= set(memory.tags), list(memory.tags)),
         (Reason.FILTERED_BY_ENTITY, not set(request["entities"]) <= set(entities), entities),
-        (Reason.FILTERED_BY_CONVERSATION, asked not in {None, said_in}, said_in),
-        (Reason.FILTERED_BY_CAPTURED_BY, captors and captor not in captors, captor),
+        (Reason.FILTERED_BY_CONVERSATION, asked not in {None, *said_in}, said_in[0]),
+        (Reason.FILTERED_BY_CAPTURED_BY, not is_captured, hands[0]),
     )
     for reason, is_filtered, has in checks:
         if is_filtered:

@@ -250,7 +250,8 @@ class Recall:
         """Fail a recall that cites a file which its orchestrator may not cite (002, access)."""
         if not has_orchestrator(spaces):
             return
-        paths = {item.memory.source.path for item in bundle.items if item.memory.source.path}
+        sources = (source for item in bundle.items for source in item.memory.sources)
+        paths = {source.path for source in sources if source.path}
         denied = [path for path in paths if not self._workspaces.may_cite(spaces[0], path)]
         if denied:
             self._events.emit("memory.recall.source_path_denied", spaces[0], path=min(denied))

@@ -189,6 +189,12 @@ def resolved_entities(transaction: Transaction, keys: Iterable[str]) -> dict[str
     return {row["key"]: row["entity_key"] for row in rows}
 
 
+def lock_standing(transaction: Transaction, keys: Iterable[str]) -> dict[str, str]:
+    """Take the locks of entities and of what merged ones became, which is the answer."""
+    rows = transaction.run("entities.lock_standing", space_keys=sorted(keys))
+    return {row["key"]: row["entity_key"] for row in rows}
+
+
 def lock_entities(
     transaction: Transaction, space: Space, keys: Sequence[str]
 ) -> Mapping[str, EntityState]:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
@@ -73,7 +74,7 @@ def memory_from_node(node: Stored, entities: Iterable[Sequence[str]] = ()) -> Me
     """
     values = _values(_MEMORY, node)
     try:
-        return _memory(values, entities)
+        return _memory(values, entities, node)
     except (ValueError, TypeError) as error:
         message = f"The memory {values.uid} cannot be read: {_damage(values)}."
         raise ValueDamaged(message) from error
@@ -89,7 +90,7 @@ def _damage(values: SimpleNamespace) -> str:
     return next(wrong, "a value of it is not of its kind")
 
 
-def _memory(values: SimpleNamespace, entities: Iterable[Sequence[str]]) -> Memory:
+def _memory(values: SimpleNamespace, entities: Iterable[Sequence[str]], node: Stored) -> Memory:
     source = {field: getattr(values, name) for field, name in _SOURCE.items()}
     plain: dict[str, Any] = {name: getattr(values, name) for name in _PLAIN}
     flags: dict[str, Any] = {name: bool(getattr(values, name)) for name in _FLAGS}
@@ -105,6 +106,8 @@ def _memory(values: SimpleNamespace, entities: Iterable[Sequence[str]]) -> Memor
         metadata=json.loads(values.metadata or "{}"),
         native=json.loads(values.native) if values.native else None,
         source=_source(source),
+        more_sources=tuple(source_from_row(row) for row in reversed(node.get("sources") or ())),
+        sources_total=node.get("sources_total") or 1,
         expires_at=_from_ms(values.expires_at),
         claims_content=values.claims_content is not False,
     )
@@ -115,12 +118,24 @@ def _source(values: Mapping[str, Any]) -> Source:
     return Source(**{**values, "type": kind, "captured_by": captured_by})
 
 
+def source_from_row(row: Sequence[Any]) -> Source:
+    """The further source of a row, in the order of its fields, with its time as text."""
+    *fields, at = row
+    known = _source(dict(zip(_SOURCE, fields, strict=True)))
+    return replace(known, at=datetime.fromisoformat(at).astimezone(UTC))
+
+
+def source_properties(source: Source) -> Properties:
+    """The properties of a source, on the memory or on a node of its own."""
+    return {name: _text_of(getattr(source, field)) for field, name in _SOURCE.items()}
+
+
 def memory_properties(memory: Memory) -> Properties:
     """The node properties of a memory, without what full text sees of it; None removes one."""
     named = (*_PLAIN, *_FLAGS, "claims_content")
     return {
         **{name: getattr(memory, name) for name in named},
-        **{name: _text_of(getattr(memory.source, field)) for field, name in _SOURCE.items()},
+        **source_properties(memory.source),
         **{name: getattr(memory, name).value for name in ("type", "status", "authority")},
         "key": memory.key,
         "space": memory.space.key,

@@ -19,6 +19,7 @@ from importlib.resources.abc import Traversable
 from types import MappingProxyType
 
 from graphmem.model.edge import EdgeType, LineageType
+from graphmem.model.memory import MADE_UID
 from graphmem.model.tokens import ALWAYS_MS, NEVER_MS
 
 CONSTANTS: Mapping[str, str] = MappingProxyType(
@@ -26,6 +27,7 @@ CONSTANTS: Mapping[str, str] = MappingProxyType(
         "EDGE_TYPES": "|".join(EdgeType),
         "LINEAGE_TYPES": "|".join(LineageType),
         "NEVER_MS": str(NEVER_MS),
+        "MADE_UID": MADE_UID,
         "ALWAYS_MS": str(ALWAYS_MS),
     }
 )

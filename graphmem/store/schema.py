@@ -89,6 +89,26 @@ class MemoryNode(StructuredNode):
     entities = RelationshipTo("EntityNode", "MENTIONS")
     revisions = RelationshipTo("RevisionNode", "HAS_REVISION")
     next_turn = RelationshipTo("MemoryNode", "NEXT")
+    more_sources = RelationshipTo("SourceNode", "FROM")
+
+
+class SourceNode(StructuredNode):
+    """A further source of a memory; the first one lies flat on it."""
+
+    __label__ = "Source"
+
+    key = StringProperty(required=True)
+    space = StringProperty(required=True)
+    source_type = StringProperty(required=True)
+    source_path = StringProperty()
+    source_key = StringProperty()
+    conversation_id = StringProperty()
+    workflow_run_id = StringProperty()
+    step_id = StringProperty()
+    captured_by = StringProperty(required=True)
+    at = UtcTimeProperty(required=True)
+
+    memory = RelationshipFrom("MemoryNode", "FROM")
 
 
 class ChunkNode(StructuredNode):

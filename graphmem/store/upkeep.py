@@ -169,12 +169,15 @@ class Upkeep:
             for row in rows
         ]
 
-    def summaries(self, spaces: Sequence[Space], key: str) -> dict[str, EntitySummary]:
-        """What is kept of an entity in some spaces, by the key of the space."""
+    def summaries(
+        self, spaces: Sequence[Space], key: str, *, now: datetime
+    ) -> dict[str, EntitySummary]:
+        """What is kept of an entity in some spaces and still holds, by the key of the space."""
         rows = self._connection.fetch(
             "upkeep.summaries",
             keys=[f"{space.key}|{key}" for space in spaces],
             spaces=[space.key for space in spaces],
+            now=epoch_ms(now),
         )
         return {
             row["space"]: EntitySummary(

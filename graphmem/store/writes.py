@@ -9,13 +9,14 @@ from typing import Any
 
 from graphmem.model.edge import Edge
 from graphmem.model.entity import EntityRef, label_from_key
+from graphmem.model.event import Reason
 from graphmem.model.memory import Memory, Revision, memory_key
 from graphmem.model.space import space_from_key
-from graphmem.model.state import Decision, EdgeEnds, GraphState, Selection, ValueAt, edge_claim
+from graphmem.model.state import AT, Decision, EdgeEnds, GraphState, Selection, ValueAt, edge_claim
 from graphmem.ports import Vector
 from graphmem.store.connection import Row as ReadRow
 from graphmem.store.connection import Transaction
-from graphmem.store.entities import resolved_entities
+from graphmem.store.entities import lock_standing
 from graphmem.store.mapping import (
     chunk_copies,
     edge_from_row,
@@ -23,12 +24,14 @@ from graphmem.store.mapping import (
     memory_labels,
     memory_properties,
 )
+from graphmem.store.sources import change_sources
 
 Row = dict[str, Any]
 
 _CREATED = frozenset({"created_at", "updated_at"})
 _SENT_APART = _CREATED | {"status_at"}  # created_at never changes
-_FIELDS = tuple(field.name for field in fields(Memory))
+_NOT_OF_A_VERSION = {"more_sources", "sources_total"}
+_FIELDS = tuple(each.name for each in fields(Memory) if each.name not in _NOT_OF_A_VERSION)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -55,27 +58,41 @@ def read_state(
     now: datetime,
     read_records: ReadRecords = _no_records,
 ) -> GraphState:
-    """Lock and read a selection: claims, conversations and records of rooms, then memories.
+    """Lock and read a selection: claims, conversations, records of rooms, entities, memories.
 
     All writers take their locks in this order, so they wait for each other instead of in a ring.
     ``read_records`` takes the keys of the selected memories, and gives the records of the room and
     what rests on the memories.
     """
-    claims = lock_claims(transaction, selection.claims | selection.edge_uids)
+    locked = lock_claims(transaction, selection.claims | selection.edge_uids)
+    claims = {claim: row["memory"] for claim, row in locked.items() if row["memory"]}
     last_turns = _lock_conversations(transaction, selection.conversations)
     updaters = _updaters(transaction, selection.updated)
     updates = _updated(transaction, selection.updated)
     values = _values(transaction, selection.values, now)
+    said = _said(transaction, selection.said)
     keys = {*selection.memories, *claims.values(), *last_turns.values(), *values}
-    named = {*selection.memories, *values, *(key for each in updates.values() for key in each)}
+    keys.update(key for found in said.values() for key in found)
+    by_source = {key for claim, key in claims.items() if "|source|" in claim}
+    updated = {key for each in updates.values() for key in each}
+    named = {*selection.memories, *values, *updated, *by_source}
     rollups = _rollups(transaction, named if selection.with_turns else ())
     keys.update(key for found in (*updaters.values(), *updates.values()) for key in found)
     keys.update(key for made, members in rollups.items() for key in (made, *members))
     records, resting = read_records(sorted(keys))
+    became = lock_standing(transaction, selection.entities) if selection.entities else {}
     previous = _turns_around(transaction, selection, keys - selection.memories)
+    memories = _lock_memories(transaction, keys | previous.keys())
+    if late := _made_meanwhile(transaction, memories, named, rollups):
+        rollups |= late
+        more = {key for made, members in late.items() for key in (made, *members)}
+        memories |= _lock_memories(transaction, more - memories.keys())
     return GraphState(
-        memories=_lock_memories(transaction, keys | previous.keys()),
+        memories=memories,
         claims=claims,
+        digests={claim: row["digest"] for claim, row in locked.items() if row["digest"]},
+        retracted={claim: row["retracted"] for claim, row in locked.items() if row["retracted"]},
+        said=said,
         previous_turns={turn: before for turn, before in previous.items() if before},
         last_turns=last_turns,
         updaters=updaters,
@@ -84,7 +101,7 @@ def read_state(
         corrections=_corrections(transaction, selection.corrections),
         edges=_edges(transaction, selection.edges),
         edge_uids=_edge_uids(transaction, selection.edge_uids),
-        became=resolved_entities(transaction, selection.entities) if selection.entities else {},
+        became=became,
         records=records,
         resting=resting,
     )
@@ -108,7 +125,8 @@ def apply_decision(
     _run(transaction, "writes.release_claims", "space_keys", sorted(decision.released))
     _create(transaction, decision, enrichment)
     _change(transaction, decision, enrichment)
-    _run(transaction, "writes.take_claims", "claims", _claims_of_others(decision))
+    _run(transaction, "writes.take_claims", "claims", _claims_of_others(decision, set(locked)))
+    change_sources(transaction, decision)
     _change_edges(transaction, decision)
     _change_conversations(transaction, decision)
     empty = sorted(set(locked) - set(decision.claims))
@@ -165,11 +183,11 @@ def _fetch(
     return transaction.run(query, **{parameter: rows}) if rows else ()
 
 
-def lock_claims(transaction: Transaction, claims: Iterable[str]) -> dict[str, str]:
-    """Take the locks of claims, in order, and give the memory behind each that has one."""
+def lock_claims(transaction: Transaction, claims: Iterable[str]) -> dict[str, ReadRow]:
+    """Take the locks of claims, in order, and give what each of them stands for."""
     wanted = [_in_space(claim) for claim in sorted(claims)]
     rows = _fetch(transaction, "writes.lock_claims", "claims", wanted)
-    return {row["claim"]: row["memory"] for row in rows if row["memory"]}
+    return {row["claim"]: row for row in rows}
 
 
 def _lock_conversations(transaction: Transaction, conversations: Iterable[str]) -> dict[str, str]:
@@ -194,9 +212,32 @@ def _rollups(transaction: Transaction, keys: Iterable[str]) -> dict[str, tuple[s
     return {row["made"]: tuple(row["members"]) for row in rows}
 
 
+def _made_meanwhile(
+    transaction: Transaction,
+    memories: Mapping[str, Memory],
+    named: Iterable[str],
+    known: Mapping[str, Sequence[str]],
+) -> dict[str, tuple[str, ...]]:
+    """What was made of some memories before their locks were ours, and after it was read."""
+    members = {key for found in known.values() for key in found}
+    late = [key for key in named if key not in members and _is_put_away(memories.get(key))]
+    return _rollups(transaction, late)
+
+
+def _is_put_away(memory: Memory | None) -> bool:
+    return memory is not None and memory.status_reason in {Reason.FOLD, Reason.SUMMARISED}
+
+
 def _updated(transaction: Transaction, keys: Iterable[str]) -> dict[str, tuple[str, ...]]:
     rows = _fetch(transaction, "writes.updated", "space_keys", sorted(keys))
     return {row["key"]: tuple(row["updated"]) for row in rows}
+
+
+def _said(transaction: Transaction, claims: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The memories that say something at some time, by the content claim without a time."""
+    wanted = [{"key": claim, "with_time": f"{claim}{AT}"} for claim in sorted(claims)]
+    rows = _fetch(transaction, "writes.said_at_any_time", "claims", wanted)
+    return {row["claim"]: tuple(row["memories"]) for row in rows}
 
 
 def _values(transaction: Transaction, wanted: Iterable[ValueAt], now: datetime) -> list[str]:
@@ -207,6 +248,7 @@ def _values(transaction: Transaction, wanted: Iterable[ValueAt], now: datetime) 
             "logical_key": each.logical_key,
             "kept_by": each.kept_by or "",
             "at": at,
+            "other_than": each.other_than,
         }
         for each in wanted
         for at in dict.fromkeys((each.at or now, now))
@@ -263,9 +305,9 @@ def _create(transaction: Transaction, decision: Decision, enrichment: Enrichment
     """Create memories with what is theirs alone, in one query."""
     if not decision.created:
         return
-    claims: dict[str, list[str]] = defaultdict(list)
+    claims: dict[str, list[Row]] = defaultdict(list)
     for claim, key in sorted(decision.claims.items()):
-        claims[key].append(claim)
+        claims[key].append({"key": claim, "digest": decision.digests.get(claim)})
     rows = [
         {
             "labels": memory_labels(memory),
@@ -342,11 +384,16 @@ def _chunk_rows(memory: Memory, decision: Decision, enrichment: Enrichment) -> l
     ]
 
 
-def _claims_of_others(decision: Decision) -> list[Row]:
+def _claims_of_others(decision: Decision, locked: Collection[str]) -> list[Row]:
     """The claims that go to memories that were there before."""
     created = {memory.key for memory in decision.created}
     return [
-        _in_space(claim) | {"memory": key}
+        _in_space(claim)
+        | {
+            "memory": key,
+            "digest": decision.digests.get(claim),
+            "if_free": claim not in locked,
+        }
         for claim, key in sorted(decision.claims.items())
         if key not in created
     ]

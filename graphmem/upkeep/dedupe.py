@@ -2,20 +2,23 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from graphmem.gateway.claims import timed_claim
 from graphmem.gateway.draft import Draft
+from graphmem.gateway.repeats import standing_for
+from graphmem.gateway.sources import absorb
 from graphmem.gateway.tracing import effect
 from graphmem.model.entity import slug
 from graphmem.model.event import Effect, Event, Reason
 from graphmem.model.memory import Memory, MemoryType, Status
-from graphmem.model.policy import CuratePolicy
+from graphmem.model.policy import CuratePolicy, WritePolicy
 from graphmem.model.source import CapturedBy, SourceType
 from graphmem.model.state import Decision, GraphState
 from graphmem.text.normalise import content_hash
-from graphmem.upkeep.rollup import combined
 
+_WRITE = WritePolicy()
 RepeatKey = tuple[str, str, str, str, str]
 
 
@@ -97,13 +100,22 @@ def _time_of(memory: Memory) -> str:
 
 
 def _keep_one(draft: Draft, group: Sequence[Memory]) -> list[Event]:
-    kept = max(group, key=worth)
-    others = [memory for memory in group if memory is not kept]
+    """Let one stand for the others; those that it cannot stand for as a whole stay."""
+    kept = stands_for_all = max(group, key=worth)
+    others = []
+    for memory in group:
+        united = standing_for(stands_for_all, memory, _WRITE) if memory is not kept else None
+        if united:
+            stands_for_all = replace(united, version=kept.version + 1)
+            others.append(memory)
+    if not others:
+        return []
     for memory in others:
         draft.set_status(memory, Status.ARCHIVED, Reason.DEDUPE)
-    stands_for_all = combined(kept, others)
     draft.put(stands_for_all)
     draft.take_claims(stands_for_all, also_from=None)
+    for memory in others:
+        absorb(draft, draft.memories[kept.key], memory)
     return [
         *(effect(memory, Effect.ARCHIVED, Reason.DEDUPE, kept=kept.uid) for memory in others),
         effect(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
+from graphmem.gateway.rollups import fold_text
 from graphmem.model.edge import LineageType
 from graphmem.model.entity import EntityRef
 from graphmem.model.event import Effect, Reason
@@ -38,7 +39,7 @@ def plan_folds(
             folds.append(
                 Rollup(
                     uid=new_uid(),
-                    content=f"{entity.label}: {' / '.join(member.content for member in members)}",
+                    content=fold_text(entity.label or "", (member.content for member in members)),
                     members=members,
                     lineage=LineageType.FOLDED_FROM,
                     effect=Effect.FOLDED,

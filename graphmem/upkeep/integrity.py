@@ -11,10 +11,13 @@ from enum import StrEnum
 from functools import partial
 
 from graphmem.gateway.claims import claims_of, own_claims
+from graphmem.gateway.conversation import has_in_context
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.job_step import JobStep
+from graphmem.gateway.rollups import keep_to_what_is_left, states
 from graphmem.gateway.tracing import effect
+from graphmem.model.entity import EntityRef, label_from_key
 from graphmem.model.event import Effect, Event
 from graphmem.model.job import Run
 from graphmem.model.memory import Memory, Status
@@ -26,6 +29,12 @@ from graphmem.store.inspection import Inspection
 from graphmem.upkeep.repairs import RemoveLeftovers
 
 BATCH = 500
+_OF_THE_WHOLE = (
+    "claims_without_memory",
+    "edges_across_spaces",
+    "edges_of_one_uid",
+    "values_at_one_instant",
+)
 
 
 class Finding(StrEnum):
@@ -37,6 +46,9 @@ class Finding(StrEnum):
     WITHOUT_VECTORS = (
         "embedded_without_vectors"  # it counts as embedded and cannot be found by meaning
     )
+    MENTIONS_MERGED = "mentions_of_merged"  # it is found under neither name
+    STALE_CONTEXT = "stale_contexts"  # it is found by words that are no longer active
+    STALE_ROLLUP = "stale_rollups"  # it states what a member no longer says
 
 
 def findings(
@@ -56,6 +68,12 @@ def findings(
         found.add(Finding.STALE_COPIES)
     if memory.embedded and not inspected.has_vectors:
         found.add(Finding.WITHOUT_VECTORS)
+    if inspected.mentions_merged:
+        found.add(Finding.MENTIONS_MERGED)
+    if any(has_in_context(memory, *turn) for turn in inspected.quiet_turns):
+        found.add(Finding.STALE_CONTEXT)
+    if any(states(memory, content) for _, content in inspected.gone_members):
+        found.add(Finding.STALE_ROLLUP)
     return frozenset(found)
 
 
@@ -90,12 +108,28 @@ def _repair(draft: Draft, memory: Memory, wrong: frozenset[Finding]) -> list[Fin
         draft.rewrite(memory)
     if Finding.WITHOUT_VECTORS in wrong:
         draft.put(replace(memory, embedded=False))
+    if Finding.STALE_CONTEXT in wrong:
+        draft.stale_contexts.add(memory.key)
+    if Finding.MENTIONS_MERGED in wrong:
+        draft.put(_mentioning_what_stands(draft, draft.memories[memory.key]))
+    if Finding.STALE_ROLLUP in wrong:
+        keep_to_what_is_left(draft, draft.memories[memory.key])
     if Finding.WITHOUT_SUCCESSOR in wrong:
         if memory.pinned:
             done.remove(Finding.WITHOUT_SUCCESSOR)
         else:
             draft.set_status(draft.memories[memory.key], Status.ARCHIVED, Finding.WITHOUT_SUCCESSOR)
     return done
+
+
+def _mentioning_what_stands(draft: Draft, memory: Memory) -> Memory:
+    """A memory that mentions, instead of merged entities, what these became."""
+    owner = memory.space.without_persona.key
+    keys = {ref.key: draft.before.became.get(f"{owner}|{ref.key}") for ref in memory.entities}
+    standing = {ref.key: ref for ref in memory.entities if keys[ref.key] is None}
+    for key in filter(None, keys.values()):
+        standing.setdefault(key, EntityRef(key=key, label=label_from_key(key)))
+    return replace(memory, entities=tuple(sorted(standing.values())), version=memory.version + 1)
 
 
 class Integrity:
@@ -108,9 +142,7 @@ class Integrity:
 
     def run(self, run: Run) -> None:
         """One pass: counts what was found, with examples; with ``repair`` it is mended."""
-        run.counts.update(
-            dict.fromkeys((*Finding, "claims_without_memory", "edges_across_spaces"), 0)
-        )
+        run.counts.update(dict.fromkeys((*Finding, *_OF_THE_WHOLE), 0))
         run.counts["inspected"] = 0
         self._leftovers(run)
         now = self._clock.now()
@@ -140,19 +172,31 @@ class Integrity:
                 for each in page
                 if Finding.WITHOUT_CLAIM in found.get(each.memory.key, ())
             )
+            members = {key for each in page for key, _ in each.gone_members}
+            entities = {
+                f"{each.memory.space.without_persona.key}|{ref.key}"
+                for each in page
+                if each.mentions_merged
+                for ref in each.memory.entities
+            }
             self._gateway.execute(
                 JobStep(
-                    selected=Selection(memories=frozenset(found), claims=claims),
+                    selected=Selection(
+                        memories=frozenset(found) | members,
+                        claims=claims,
+                        entities=frozenset(entities),
+                    ),
                     decider=partial(decide_repair, found=found, versions=versions, now=now),
                 ),
                 run,
             )
 
     def _leftovers(self, run: Run) -> None:
-        """Claims whose memory is gone, and edges that somebody drew from one space into another."""
+        """What no single memory can be blamed for; two values at one instant are only named."""
         found = self._inspection.leftovers(run.space)
-        edges = [edge.key for edge in found.edges]
-        for name, keys in (("claims_without_memory", found.claims), ("edges_across_spaces", edges)):
+        edges, shared = ([each.key for each in kind] for kind in (found.edges, found.shared_uids))
+        named = (found.claims, edges, shared, found.colliding)
+        for name, keys in zip(_OF_THE_WHOLE, named, strict=True):
             run.counts[name] = len(keys)
             for key in keys:
                 run.note_example(name, key)

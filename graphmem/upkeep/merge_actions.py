@@ -7,6 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 
 from graphmem.gateway.draft import Draft
+from graphmem.gateway.repeats import standing_for
+from graphmem.gateway.sources import absorb
 from graphmem.gateway.tracing import effect
 from graphmem.model.edge import EdgeType
 from graphmem.model.entity import slug
@@ -17,7 +19,6 @@ from graphmem.model.state import Decision, GraphState
 from graphmem.text.assertions import claim_words
 from graphmem.text.normalise import shorten
 from graphmem.upkeep.dedupe import is_seeded, may_repeat, worth
-from graphmem.upkeep.rollup import combined, combined_tags
 
 RULES = "rules"
 _VERIFIED = frozenset({Authority.SYSTEM_IMPOSED, Authority.TOOL_VERIFIED})
@@ -180,12 +181,17 @@ def _merge(
     draft: Draft, key: str, actions: Sequence[MergeAction], embedded: Mapping[str, int]
 ) -> list[Event]:
     """Let one memory stand for others, which are superseded by it."""
-    kept = draft.memories[key]
-    others = [draft.memories[action.other or ""] for action in actions]
+    kept = merged = draft.memories[key]
+    others = []
+    for other in (draft.memories[action.other or ""] for action in actions):
+        if united := standing_for(merged, other, _WRITE):
+            merged = replace(united, version=kept.version + 1)
+            others.append(other)
+    if not others:
+        return []
     for other in others:
         draft.draw(kept, EdgeType.UPDATES, other, reason="merge")
         draft.set_status(other, Status.SUPERSEDED, Reason.MERGE)
-    merged = replace(combined(kept, others), tags=combined_tags((kept, *others)))
     content = next((action.content for action in actions if action.content), None)
     became = Effect.REINFORCED
     if content and content != kept.content:
@@ -194,6 +200,8 @@ def _merge(
         draft.release(kept)
     draft.put(merged)
     draft.take_claims(merged, also_from=None)
+    for other in others:
+        absorb(draft, draft.memories[kept.key], other)
     by = actions[0].by
     events = [effect(other, Effect.MERGED, Reason.MERGE, into=kept.uid, by=by) for other in others]
     return [*events, effect(merged, became, Reason.MERGE, by=by)]

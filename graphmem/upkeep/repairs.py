@@ -1,4 +1,7 @@
-"""Repairs: what has lost its memory, or was drawn over a wall, is removed. An operation."""
+"""Repairs: what has lost its memory, or was drawn over a wall, is removed. An operation.
+
+Edges of one uid get uids of their own. Which value of a key holds, people decide.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -28,20 +31,25 @@ class RemoveLeftovers(Operation[Leftovers, Leftovers]):
     def read(self, transaction: Workbench) -> Leftovers:
         """What is left over; a claim that a write has just used is none."""
         found = read_leftovers(transaction, self.space)
-        used = lock_claims(transaction, found.claims)
+        locked = lock_claims(transaction, found.claims)
+        used = {claim for claim, row in locked.items() if row["memory"] or row["retracted"]}
         return replace(found, claims=[claim for claim in found.claims if claim not in used])
 
     def decide(self, state: Leftovers, now: datetime) -> Decided[Leftovers]:  # noqa: ARG002
-        """All of it, with an event for each edge."""
+        """All that rules can mend, with an event for each edge."""
         events = tuple(
             Event(
                 space=edge.space,
                 subject=edge.uid,
                 effect=Effect.REPAIRED,
-                reason=Reason.EDGES_ACROSS_SPACES,
+                reason=reason,
                 detail={"type": edge.type},
             )
-            for edge in state.edges
+            for reason, edges in (
+                (Reason.EDGES_ACROSS_SPACES, state.edges),
+                (Reason.EDGES_OF_ONE_UID, state.shared_uids),
+            )
+            for edge in edges
         )
         return Decided(answer=state, events=events)
 

@@ -3,7 +3,7 @@
 They are archived, and the lineage is drawn.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -13,9 +13,10 @@ from graphmem.gateway.draft import Draft
 from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.indexing import texts_to_embed
 from graphmem.gateway.job_step import JobStep
+from graphmem.gateway.rollups import combined_entities, combined_tags
+from graphmem.gateway.sources import add_source
 from graphmem.gateway.tracing import effect
 from graphmem.model.edge import LineageType
-from graphmem.model.entity import EntityRef
 from graphmem.model.event import Effect, Reason
 from graphmem.model.job import Run
 from graphmem.model.memory import Authority, Memory, MemoryType, Status
@@ -65,6 +66,8 @@ def decide_rollup(
     draft.create(made)
     draft.vectors_of[made.key] = 0
     for memory in members:
+        for source in memory.sources:
+            add_source(draft, draft.memories[made.key], source)
         draft.draw(made, rollup.lineage, memory)
         draft.set_status(memory, Status.ARCHIVED, rollup.reason)
     uids = [memory.uid for memory in members]
@@ -77,51 +80,14 @@ def decide_rollup(
 
 
 def may_roll_up(memory: Memory) -> bool:
-    """Whether another can say all that it says: no end, no key, not pinned."""
+    """Whether another can say all that it says: no interval, no key, no uid of its caller."""
+    has_limits = (memory.expires_at, memory.valid_from, memory.valid_until, memory.logical_key)
     return (
         memory.status is Status.ACTIVE
         and memory.kept_by is None
         and not memory.pinned
-        and memory.expires_at is None
-        and memory.valid_until is None
-        and memory.logical_key is None
-    )
-
-
-def combined_entities(memories: Iterable[Memory]) -> tuple[EntityRef, ...]:
-    """The entities of several memories, at most as many as one may have."""
-    refs: dict[str, EntityRef] = {}
-    for memory in memories:
-        for ref in memory.entities:
-            refs.setdefault(ref.key, ref)
-    return tuple(sorted(list(refs.values())[: _WRITE.entities_max]))
-
-
-def latest_end(memories: Iterable[Memory]) -> datetime | None:
-    """When the last of several memories goes quiet; never, if one of them never does."""
-    ends = [memory.expires_at for memory in memories]
-    known = [end for end in ends if end]
-    return max(known) if known and len(known) == len(ends) else None
-
-
-def combined_tags(memories: Iterable[Memory]) -> tuple[str, ...]:
-    """The tags of several memories, at most as many as one may have."""
-    return tuple(dict.fromkeys(tag for memory in memories for tag in memory.tags))[
-        : _WRITE.tags_max
-    ]
-
-
-def combined(kept: Memory, others: Sequence[Memory]) -> Memory:
-    """A memory that also stands for its repeats: as often said, as important."""
-    everyone = (kept, *others)
-    return replace(
-        kept,
-        mention_count=sum(memory.mention_count for memory in everyone),
-        importance=max(memory.importance for memory in everyone),
-        entities=combined_entities(everyone),
-        expires_at=latest_end(everyone),
-        claims_content=any(memory.claims_content for memory in everyone),
-        version=kept.version + 1,
+        and not any(has_limits)
+        and memory.has_made_uid
     )
 
 
@@ -161,6 +127,7 @@ def _made(rollup: Rollup, members: Sequence[Memory], now: datetime, *, has_vecto
         uid=rollup.uid,
         space=members[0].space,
         type=MemoryType.FACT,
+        actor=members[0].actor if len({memory.actor for memory in members}) == 1 else None,
         content=rollup.content,
         summary=shorten(rollup.content, _WRITE.summary_max_chars),
         importance=max(rollup.importance, *(memory.importance for memory in members)),

@@ -6,9 +6,11 @@ from datetime import datetime
 
 from graphmem.gateway.memory_operation import MemoryOperation
 from graphmem.gateway.operation import Decided
+from graphmem.gateway.rollups import summary_text
 from graphmem.gateway.workbench import Workbench
 from graphmem.model.edge import LineageType
 from graphmem.model.event import Effect, Event, Reason, Subject
+from graphmem.model.memory import Memory
 from graphmem.model.policy import ConsolidatePolicy
 from graphmem.model.space import Space
 from graphmem.model.state import GraphState, Selection
@@ -18,7 +20,6 @@ from graphmem.text.normalise import comparable, shorten
 from graphmem.upkeep.rollup import Rollup
 
 ENTITY_SUMMARY_MAX_CHARS = 600
-_ITEM_MAX_CHARS = 120
 _GROWN = 1.5  # times as many facts as when it was made: a summary is made anew
 
 
@@ -61,7 +62,7 @@ def plan_summaries(
     return [
         Rollup(
             uid=new_uid(),
-            content=batch_summary(batch),
+            content=summary_text([(member.content, at) for member, at in batch]),
             members=tuple(member for member, _ in batch),
             lineage=LineageType.SUMMARY_OF,
             effect=Effect.SUMMARISED,
@@ -72,11 +73,8 @@ def plan_summaries(
     ]
 
 
-def batch_summary(batch: Sequence[tuple[Foldable, datetime]]) -> str:
-    """Many small memories in one text: the beginning of each."""
-    first, last = batch[0][1], batch[-1][1]
-    items = "; ".join(shorten(member.content, _ITEM_MAX_CHARS).rstrip(".;") for member, _ in batch)
-    return f"{len(batch)} memories from {first:%Y-%m-%d} to {last:%Y-%m-%d}: {items}."
+def _still_says(memory: Memory | None, content: str, now: datetime) -> bool:
+    return bool(memory and memory.is_current(now) and memory.content == content)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,8 +102,8 @@ class KeepSummary(MemoryOperation[None]):
 
     def decide(self, state: GraphState, now: datetime) -> Decided[None]:
         """Keep it, if its sources still hold."""
-        sources = [state.memories.get(key) for key in self.entity.sources]
-        if not all(memory and memory.is_current(now) for memory in sources):
+        said = zip(self.entity.sources, self.entity.contents, strict=True)
+        if not all(_still_says(state.memories.get(key), content, now) for key, content in said):
             return Decided(answer=None)
         event = Event(
             space=self.space.key,

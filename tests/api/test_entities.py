@@ -182,6 +182,17 @@ def test_an_undone_merge_restores_the_exact_former_graph(api):
     assert before == graph(api)
 
 
+def test_an_undone_merge_leaves_the_names_that_were_learned_since(api):
+    add(api, "One.", {"key": JON, "label": "Jon"})
+    add(api, "Two.", {"key": JOHN, "label": "John"})
+    merge_id = merge(api, JON, JOHN).get_json()["merge_id"]
+    add(api, "Three.", {"key": JOHN, "label": "Johnny"})
+
+    undo(api, merge_id)
+
+    assert ["Johnny"] == api.get(f"/v1/entities/{JOHN}?space=user:ada").get_json()["aliases"]
+
+
 def test_a_chain_of_merges_is_undone_in_reverse(api):
     for number, key in enumerate(("person:ann", "person:anna", "person:annie")):
         add(api, f"Fact {number}.", key)

@@ -295,3 +295,35 @@ def test_an_admin_of_some_spaces_makes_no_key_for_others(api):
                 "/v1/admin/keys", {"name": "x", "role": "admin", "spaces": spaces}
             ).status_code
         )
+
+
+def test_a_repeat_finds_the_one_of_several_periods_that_it_touches(api):
+    def said(*years):
+        times = {
+            name: f"{year}-01-01T00:00:00Z"
+            for name, year in zip(("valid_from", "valid_until"), years, strict=True)
+        }
+        answer = api.post(
+            "/v1/memories", {"space": "user:ada", "content": "Ada lives in Rome."} | times
+        ).get_json()
+        return answer["outcome"], answer["memory"]["uid"]
+
+    first, second = said(2010, 2012)[1], said(2030, 2032)[1]
+    assert first != second
+
+    assert ("reinforced", second) == said(2031, 2033)
+    assert ("reinforced", second) == said(2033, 2034)
+    assert "created" == said(2040, 2041)[0]
+
+
+def test_a_restored_memory_is_said_again_at_its_time(api):
+    body = {"space": "user:ada", "content": "Ada lives in Rome."}
+    times = {"valid_from": "2040-01-01T00:00:00Z", "valid_until": "2041-01-01T00:00:00Z"}
+    uid = api.post("/v1/memories", body | times).get_json()["memory"]["uid"]
+    for what in ("retract", "restore"):
+        api.post(f"/v1/memories/{uid}/{what}", {})
+    api.post("/v1/memories", body | {"valid_until": "2030-01-01T00:00:00Z"})
+
+    again = api.post("/v1/memories", body | times).get_json()
+
+    assert ("reinforced", uid) == (again["outcome"], again["memory"]["uid"])

@@ -92,6 +92,7 @@ def call(key, method, path, body=None):
 BY_UID = {
     "GET /v1/memories/{uid}": ("one", None),
     "GET /v1/memories/{uid}/history": ("one", None),
+    "GET /v1/memories/{uid}/sources": ("one", None),
     "GET /v1/memories/{uid}/neighbours": ("one", None),
     "PATCH /v1/memories/{uid}": ("one", {"importance": 1}),
     "POST /v1/memories/{uid}/retract": ("one", {}),

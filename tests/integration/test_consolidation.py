@@ -1,6 +1,8 @@
 """Consolidation and contradictions on a real graph."""
 
+from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from builders import a_request
@@ -8,8 +10,9 @@ from fakes import ScriptedModel
 
 from graphmem.bootstrap import build
 from graphmem.errors import ModelUnavailable
+from graphmem.gateway.status import ChangeStatus
 from graphmem.model.entity import EntityRef
-from graphmem.model.memory import MemoryType
+from graphmem.model.memory import MemoryType, Status
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.space import space_from_key
 from graphmem.store.upkeep import Upkeep
@@ -127,11 +130,76 @@ def test_an_entity_of_six_facts_gets_a_summary_within_its_space(house):
     assert 1 == run(house).counts["entity_summaries"]
     assert "entity_summaries" not in run(house).counts
 
-    found = house.graphmem.of(Upkeep).summaries([space_from_key(key(house))], "person:john")
-    (summary,) = found.values()
+    (summary,) = summaries(house)
     assert (6, "rules") == (summary.facts, summary.by)
     assert summary.text.startswith("John lives in Rome; ")
     assert "Secret" not in summary.text
+
+
+def summaries(house):
+    """What is kept of John in Ada's space, if it still holds."""
+    spaces = [space_from_key(key(house))]
+    found = house.graphmem.of(Upkeep).summaries(spaces, "person:john", now=house.clock.now())
+    return list(found.values())
+
+
+def reword(house, memory):
+    house.graphmem.writing.correct(
+        replace(
+            a_request("John moved to Oslo.", uid=memory.uid),
+            given=frozenset({"space", "content", "uid"}),
+        ),
+        caller=house.caller,
+    )
+
+
+def retract(house, memory):
+    house.graphmem.gateway.execute(
+        ChangeStatus(memory=memory, status=Status.RETRACTED, reason=None), house.caller
+    )
+
+
+def let_it_end(house, memory):
+    house.clock.advance(days=9)
+
+
+@pytest.mark.parametrize("how", [reword, retract, let_it_end])
+def test_a_summary_of_an_entity_is_kept_while_all_that_it_says_holds(house, how):
+    things = ("a dog", "a cat", "two sons", "a car", "a boat")
+    tell(house, *[f"John has {thing}." for thing in things], entities=JOHN)
+    until = house.clock.now() + timedelta(days=3)
+    (told,) = house.write(
+        a_request("John lives in Rome.", entities=JOHN, valid_until=until, importance=90)
+    ).results
+    run(house)
+    assert "Rome" in summaries(house)[0].text
+    house.clock.advance(seconds=1)
+
+    how(house, told.memory)
+
+    assert [] == summaries(house)
+    house.clock.advance(seconds=1)
+    run(house)
+    assert not any("Rome" in summary.text for summary in summaries(house))
+
+
+def test_a_topic_is_shown_while_an_active_memory_is_about_it(house):
+    uids = [
+        house.write(a_request(content)).results[0].memory.uid
+        for content in ("Chess is fun.", "Chess is hard.", "Tea is good.", "Tea is hot.")
+    ]
+    run(house)
+    shown = partial(house.graphmem.of(Upkeep).topics, key(house), limit=9)
+    assert (2, ["chess", "tea"]) == (shown().total, [row.topic for row in shown().items])
+
+    retract(house, memory_of(house, uids[0]))
+    reword(house, memory_of(house, uids[1]))
+
+    assert (1, ["tea"]) == (shown().total, [row.topic for row in shown().items])
+
+
+def memory_of(house, uid):
+    return house.graphmem.memories.by_uid(house.caller.tenant, uid)[0]
 
 
 def test_topics_stand_in_the_graph_and_former_ones_go(house):

@@ -1,9 +1,10 @@
 """The curator on a real graph."""
 
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
-from builders import a_request
+from builders import NOW, a_request
 
 from graphmem.errors import Conflict
 from graphmem.gateway.folding import Unfold
@@ -179,18 +180,22 @@ def test_unfolding_restores_what_was_folded_and_it_is_not_folded_again(house):
         unfold(house, house.graphmem.memories.by_uid(house.caller.tenant, uid)[0])
 
 
-def folded_of_three(house):
-    """The fold of three facts of John, and the uids of these."""
-    for number in range(3):
-        house.write(
-            a_request(f"Fact {number} of John.", uid=f"f{number}", source=EXTRACTED, entities=JOHN)
-        )
+def folded_of(house, number, **changes):
+    """The fold of some facts of John, and the uids of these, oldest first."""
+    uids = []
+    for each in range(number):
+        source = replace(EXTRACTED, key=f"s-{each}")
+        (result,) = house.write(
+            a_request(f"Fact {each} of John.", source=source, entities=JOHN, **changes)
+        ).results
+        uids.append(result.memory.uid)
+        house.clock.advance(seconds=1)
     run(house, "curate_fold")
     ((uid,),) = house.rows(
         "MATCH (m:Memory)-[:FOLDED_FROM]->() WHERE m.space STARTS WITH $tenant RETURN DISTINCT"
         " m.uid"
     )
-    return memory_of(house, uid)
+    return memory_of(house, uid), uids
 
 
 def memory_of(house, uid):
@@ -207,44 +212,136 @@ def status_of(house, *uids):
     return [memory_of(house, uid).status.value for uid in uids]
 
 
-def retract(house):
-    change(house, memory_of(house, "f1"), Status.RETRACTED)
-    return "retracted"
+def retract(house, uid):
+    change(house, memory_of(house, uid), Status.RETRACTED)
 
 
-def reword(house):
-    request = a_request("What John really said.", uid="f1", source=memory_of(house, "f1").source)
+def supersede(house, uid):
+    house.write(a_request("John plays go.", updates=(uid,)))
+
+
+def reword(house, uid):
+    memory = memory_of(house, uid)
+    request = a_request("What John really said.", uid=uid, source=memory.source)
     house.graphmem.writing.correct(
         replace(request, given=frozenset({"content", "uid", "space"})), caller=house.caller
     )
-    return "active"
 
 
-@pytest.mark.parametrize("how", [retract, reword])
-def test_a_fold_never_states_what_a_member_no_longer_says(house, how):
-    fold = folded_of_three(house)
+def reword_by_its_source(house, uid):
+    source = memory_of(house, uid).source
+    house.write(a_request("What John really said.", source=source))
 
-    expected = how(house)
 
-    assert ["active", expected, "active", "archived"] == status_of(
-        house, "f0", "f1", "f2", fold.uid
+GONE = {
+    retract: ("retracted", "John: Fact 0 of John. / Fact 2 of John."),
+    supersede: ("superseded", "John: Fact 0 of John. / Fact 2 of John."),
+    reword: ("archived", "John: Fact 0 of John. / What John really said. / Fact 2 of John."),
+    reword_by_its_source: (
+        "archived",
+        "John: Fact 0 of John. / What John really said. / Fact 2 of John.",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", GONE)
+def test_a_fold_is_made_anew_from_those_that_are_left(house, how):
+    fold, uids = folded_of(house, 3)
+    status, content = GONE[how]
+
+    how(house, uids[1])
+
+    assert ["archived", status, "archived", "active"] == status_of(house, *uids, fold.uid)
+    remade = memory_of(house, fold.uid)
+    assert content == remade.content
+    assert content == remade.summary
+    assert not remade.embedded
+    assert [] == house.rows(
+        "MATCH (c:Chunk)-[:OF]->(m:Memory {uid: $uid}) WHERE m.space STARTS WITH $tenant RETURN c",
+        uid=fold.uid,
     )
-    assert "Fact 1 of John." not in " ".join(house.contents("fact of John"))
-    assert {"Fact 0 of John.", "Fact 2 of John."} <= set(house.contents("fact of John"))
+    assert not any("Fact 1" in text for text in house.contents("fact of John"))
+    house.graphmem.runner.run("embed_pending", space_key=key(house), by_hand=True)
+    assert content in house.contents("fact of John")
+
+
+def test_a_fold_of_which_one_is_left_is_taken_apart(house):
+    fold, uids = folded_of(house, 3)
+
+    retract(house, uids[0])
+    retract(house, uids[1])
+
+    assert ["retracted", "retracted", "active", "archived"] == status_of(house, *uids, fold.uid)
+    assert ["Fact 2 of John."] == house.contents("fact of John")
+
+
+def test_a_fold_has_the_sources_of_those_that_it_stands_for(house):
+    fold, uids = folded_of(house, 3)
+    assert [None, "s-0", "s-1", "s-2"] == [source.key for source in fold.sources]
+
+    retract(house, uids[1])
+
+    fold = memory_of(house, fold.uid)
+    assert [None, "s-0", "s-2"] == [source.key for source in fold.sources]
+    assert 3 == fold.sources_total
+    # and the keys still stand for the members
+    house.write(a_request("Fact 0 of John.", source=replace(EXTRACTED, key="s-0")))
+    assert 1 == memory_of(house, uids[0]).mention_count
+
+
+def test_a_member_that_comes_back_takes_no_claim_of_another(house):
+    fold, uids = folded_of(house, 3)
+    (again,) = house.write(a_request("Fact 1 of John.", entities=JOHN)).results
+
+    unfold(house, fold)
+
+    (said,) = house.write(a_request("Fact 1 of John.")).results
+    assert again.memory.uid == said.memory.uid != uids[1]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"valid_from": NOW + timedelta(days=9)},
+        {"valid_until": NOW + timedelta(days=9)},
+        {"expires_at": NOW + timedelta(days=9)},
+        {"logical_key": "chess"},
+        {"uid": "mine"},
+        {"actor": "Bob"},
+        {"contradicts": ("other",)},
+        {"related_to": ("other",)},
+        {"source": Source(conversation_id="c")},
+    ],
+    ids="-".join,
+)
+def test_what_a_fold_could_not_keep_is_not_folded(house, changes):
+    house.write(a_request("Something else.", uid="other"))
+    for number in range(2):
+        house.write(a_request(f"Fact {number} of John.", source=EXTRACTED, entities=JOHN))
+
+    house.write(a_request("Fact 2 of John.", **({"source": EXTRACTED, "entities": JOHN} | changes)))
+
+    assert "folded" not in run(house, "curate_fold").counts
+
+
+def test_a_fold_keeps_the_actor_of_its_members(house):
+    fold, _ = folded_of(house, 3, actor="Bob")
+
+    assert "Bob" == fold.actor
 
 
 def test_a_retracted_fold_can_be_unfolded_and_an_unfolded_one_is_not_restored(house):
-    fold = folded_of_three(house)
+    fold, uids = folded_of(house, 3)
     change(house, fold, Status.RETRACTED)
 
     restored = unfold(house, memory_of(house, fold.uid)).answer.restored
 
-    assert ("f0", "f1", "f2") == restored
+    assert sorted(uids) == sorted(restored)
     assert ["retracted"] == status_of(house, fold.uid)
 
 
 def test_an_unfolded_fold_is_not_restored_beside_its_members(house):
-    fold = folded_of_three(house)
+    fold, _ = folded_of(house, 3)
     unfold(house, fold)
 
     with pytest.raises(Conflict, match="was unfolded"):

@@ -7,10 +7,13 @@ import pytest
 from builders import NOW, a_request
 
 from graphmem.errors import Conflict, Forbidden, InvalidInput, PolicyRefused
+from graphmem.gateway.edges import DrawEdge, EdgeRequest
 from graphmem.gateway.writing import RolledBack
 from graphmem.model.caller import Caller, Role
+from graphmem.model.edge import EdgeType
 from graphmem.model.entity import EntityRef
 from graphmem.model.source import Source, SourceType
+from graphmem.model.space import Space, SpaceKind
 from graphmem.model.writing import IdempotencyKey, OnSameKey, Outcome
 
 
@@ -334,3 +337,43 @@ def test_a_retry_key_is_forgotten_after_its_time(house):
     first = house.write(a_request("Daily."), idempotency=key(0))
     assert first.trace_id == house.write(a_request("Daily."), idempotency=key(23)).trace_id
     assert first.trace_id != house.write(a_request("Daily."), idempotency=key(24)).trace_id
+
+
+def test_a_merge_beside_writers_leaves_no_memory_under_the_former_name(house):
+    bob, ada = (EntityRef(key=f"person:{name}") for name in ("bob", "ada"))
+    house.write(a_request("Ada is here.", entities=(ada,)), a_request("Bob too.", entities=(bob,)))
+    space = Space(tenant=house.caller.tenant, kind=SpaceKind.USER, owner="ada")
+
+    def write(number):
+        return house.write(a_request(f"Fact {number}.", entities=(bob,)))
+
+    with ThreadPoolExecutor(8) as pool:
+        writing = [pool.submit(write, number) for number in range(40)]
+        house.graphmem.entity_keeper.merge(space, "person:bob", "person:ada", caller=house.caller)
+        assert not any(future.result().first_error for future in writing)
+
+    assert [("person:ada", 42)] == house.rows(
+        "MATCH (m:Memory)-[:MENTIONS]->(e:Entity) WHERE m.space STARTS WITH $tenant"
+        " RETURN e.entity_key, count(m)"
+    )
+    key = f"{house.caller.tenant}/user:ada"
+    counts = house.graphmem.runner.run("integrity", space_key=key, by_hand=True).counts
+    assert 0 == counts["stale_copies"] + counts["mentions_of_merged"]
+
+
+def test_two_edges_drawn_at_once_under_one_uid_are_one(house):
+    house.write(*(a_request(f"Memory {uid}.", uid=uid) for uid in "abc"))
+    space = Space(tenant=house.caller.tenant, kind=SpaceKind.USER, owner="ada")
+
+    def draw(end):
+        request = EdgeRequest(
+            space=space, from_uid="a", to_uid=end, type=EdgeType.RELATED_TO, uid="e"
+        )
+        try:
+            house.graphmem.gateway.execute(DrawEdge(request=request), house.caller)
+        except Conflict:
+            return "conflict"
+        return "drawn"
+
+    with ThreadPoolExecutor(2) as pool:
+        assert ["conflict", "drawn"] == sorted(pool.map(draw, "bc"))

@@ -43,9 +43,9 @@ def fill(house, space):
     told = Source(type=SourceType.DIAGNOSTICS, captured_by=CapturedBy.EXTRACTOR)
     john, zoe = EntityRef(key="person:john"), EntityRef(key="other:zoe")
 
-    def write(uid, content, **values):
+    def write(name, content, **values):
         house.clock.advance(seconds=1)
-        values = {"dedupe": "none", "uid": uid, "source": told} | values
+        values = {"dedupe": "none", "uid": name, "tags": (name,), "source": told} | values
         house.write(a_request(content, space=space, **values))
 
     write("plain", "The harbour has nine cranes.")
@@ -56,7 +56,7 @@ def fill(house, space):
     for number in range(2):
         write(f"repeat-{number}", "The pilot boat is red.")
     for number, fact in enumerate(("plays chess", "owns a boat", "sings well")):
-        write(f"fact-{number}", f"John {fact}.", entities=(john,))
+        write(f"fact-{number}", f"John {fact}.", entities=(john,), uid=None)
     for number, content in enumerate(
         (
             "Zoe likes green tea with milk and honey in bed.",
@@ -76,13 +76,12 @@ def a_hundred_days(house, space):
 
 
 def put_away(house, space):
-    """The uids that are no longer active, each with the reason."""
+    """What is no longer active, by the tag that each was given, with the reason."""
     key = parse_space(space, tenant=house.caller.tenant).key
     return dict(
         house.rows(
-            "MATCH (m:Memory {space: $key}) WHERE m.status <> 'active' AND NOT m.uid STARTS"
-            " WITH '0'"
-            " RETURN m.uid, m.status_reason",
+            "MATCH (m:Memory {space: $key}) WHERE m.status <> 'active' AND size(m.tags) = 1"
+            " RETURN m.tags[0], m.status_reason",
             key=key,
         )
     )

@@ -86,15 +86,16 @@ class Graph(RuleBasedStateMachine):
         """Write something new."""
         return self.write_one(names)
 
-    def write_one(self, names, updates=(), **values):
+    def write_one(self, names, updates=(), *, with_uid=True, **values):
         """Write a memory of words that were never used."""
         uid = f"m-{next(self.words)}"
         content = f"Sentence {uid} about nothing else than {uid}."
+        own = {"uid": uid} if with_uid else {}
         result = self.house.write(
             a_request(
                 content,
-                uid=uid,
                 space=self.space.name,
+                **own,
                 entities=tuple(EntityRef(key=f"person:{name}") for name in sorted(names)),
                 updates=updates,
                 **values,
@@ -103,6 +104,7 @@ class Graph(RuleBasedStateMachine):
         assert result.error is None
         expected = Outcome.SUPERSEDED if updates else Outcome.CREATED
         assert expected == result.outcome
+        uid = result.memory.uid
         self.contents[uid] = content
         self.statuses[uid] = "active"
         self.mentions[uid] = {self.stands_for.get(name, name) for name in names}
@@ -217,7 +219,8 @@ class Graph(RuleBasedStateMachine):
         """Three facts of one person become one memory, and three again."""
         number = next(self.words)
         members = [
-            self.write_one({f"folded{number}"}, source=EXTRACTED) for _ in range(FOLDED_FROM)
+            self.write_one({f"folded{number}"}, with_uid=False, source=EXTRACTED)
+            for _ in range(FOLDED_FROM)
         ]
         self.run("curate_fold")
         memory = self.stored(members[0])

@@ -34,6 +34,7 @@ RELATIONS = sorted(
     | {
         "OF",
         "CLAIMS",
+        "RETRACTED",
         "LAST",
         "NEXT",
         "MENTIONS",

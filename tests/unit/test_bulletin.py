@@ -6,7 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphmem.model.memory import MemoryType
-from graphmem.recall.bulletin_sections import LIMIT_CHARS, SECTIONS, build_bulletin, without
+from graphmem.recall.bulletin_sections import (
+    LIMIT_CHARS,
+    SECTIONS,
+    build_bulletin,
+    with_what_holds,
+)
 from graphmem.recall.request import Explanation, RecallItem
 
 EMPTY = "".join(f"{name}:\n-\n" for name in SECTIONS)
@@ -92,11 +97,14 @@ def test_the_last_line_of_a_section_goes_first_and_whole_sections_at_the_end():
     assert ["active_goals"] == list(shown(items, 20))
 
 
-def test_what_may_not_be_cited_is_left_out():
-    bulletin = without(build_bulletin([an_item("a"), an_item("b", contradicted=True)]), ["b"])
+def test_a_bulletin_is_read_again_with_what_holds_in_its_present_words():
+    bulletin = build_bulletin([an_item("a"), an_item("b", contradicted=True)])
 
-    assert ("a",) == bulletin.citations
-    assert "[b]" not in bulletin.rendered
+    again = with_what_holds(bulletin, {"a": a_memory(uid="a", summary="Green tea.")})
+
+    assert ("a",) == again.citations
+    assert "- Green tea. [a]\n" in again.rendered
+    assert "[b]" not in again.rendered
 
 
 @given(

@@ -1,0 +1,174 @@
+"""Rollups: folds and summaries say what their members say, and never more. Pure.
+
+One whose member was taken back, replaced or reworded is made anew by rules from those that are
+left, or taken apart where fewer than two are.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from graphmem.model.entity import EntityRef, label_from_key
+from graphmem.model.event import Effect, Event, Reason
+from graphmem.model.memory import Memory, Status
+from graphmem.model.policy import WritePolicy
+from graphmem.model.state import MORE_SOURCES
+from graphmem.text.normalise import shorten
+
+if TYPE_CHECKING:
+    from graphmem.gateway.draft import Draft
+
+PUT_AWAY = frozenset({Reason.FOLD, Reason.SUMMARISED})
+WITHOUT_VECTORS = -1  # instead of the index of an item: a job makes them later
+_ITEM_MAX_CHARS = 120
+_MEMBERS_MIN = 2
+_WRITE = WritePolicy()
+
+
+def fold_text(label: str, contents: Iterable[str]) -> str:
+    """What facts of one entity say, in one text (001, Curator)."""
+    return f"{label}: {' / '.join(contents)}"
+
+
+def summary_text(said: Sequence[tuple[str, datetime]]) -> str:
+    """Many small memories in one text: the beginning of each; oldest first (003)."""
+    first, last = said[0][1], said[-1][1]
+    items = "; ".join(shorten(content, _ITEM_MAX_CHARS).rstrip(".;") for content, _ in said)
+    return f"{len(said)} memories from {first:%Y-%m-%d} to {last:%Y-%m-%d}: {items}."
+
+
+def combined_entities(memories: Iterable[Memory]) -> tuple[EntityRef, ...]:
+    """The entities of several memories, at most as many as one may have."""
+    refs: dict[str, EntityRef] = {}
+    for memory in memories:
+        for ref in memory.entities:
+            refs.setdefault(ref.key, ref)
+    return tuple(sorted(list(refs.values())[: _WRITE.entities_max]))
+
+
+def combined_tags(memories: Iterable[Memory]) -> tuple[str, ...]:
+    """The tags of several memories, at most as many as one may have."""
+    tags = dict.fromkeys(tag for memory in memories for tag in memory.tags)
+    return tuple(tags)[: _WRITE.tags_max]
+
+
+def keep_true(draft: "Draft") -> list[Event]:
+    """Let no rollup state what one of its members no longer says."""
+    return [
+        _without_what_has_gone(draft, draft.memories[made], members)
+        for made, members in sorted(draft.before.rollups.items())
+        if made in draft.memories
+        and draft.memories[made].status is Status.ACTIVE
+        and any(_has_gone(draft, key) for key in members)
+    ]
+
+
+def take_apart(draft: "Draft", made: Memory, members: Iterable[str]) -> Event:
+    """Archive what was made of memories, and make those active again that it had put away."""
+    if made.status is Status.ACTIVE:
+        draft.set_status(made, Status.ARCHIVED, Reason.UNFOLD)
+    restored = [
+        draft.set_status(memory, Status.ACTIVE, None).uid
+        for memory in _put_away(draft, members)
+        if not memory.has_expired(draft.now)
+    ]
+    return Event(
+        space=made.space.key,
+        subject=made.uid,
+        effect=Effect.UNFOLDED,
+        reason=Reason.UNFOLD,
+        detail={"restored": restored},
+    )
+
+
+def states(made: Memory, content: str) -> bool:
+    """Whether a rollup says what a memory says, whole or as a summary begins to."""
+    return content in made.content or shorten(content, _ITEM_MAX_CHARS).rstrip(".;") in made.content
+
+
+def keep_to_what_is_left(draft: "Draft", made: Memory) -> None:
+    """Let a rollup of an older store state what its members say now."""
+    members = draft.before.rollups.get(made.key, ())
+    _without_what_has_gone(draft, made, members)
+
+
+def _has_gone(draft: "Draft", key: str) -> bool:
+    """Whether a memory was taken back, replaced or reworded here."""
+    before, after = draft.before.memories.get(key), draft.memories.get(key)
+    if before is None or after is None:
+        return False
+    has_left = after.status in {Status.RETRACTED, Status.SUPERSEDED}
+    return (has_left and before.status is not after.status) or (before.content != after.content)
+
+
+def _put_away(draft: "Draft", members: Iterable[str]) -> list[Memory]:
+    """Those members that a rollup stands for, oldest first."""
+    found = (draft.memories[key] for key in members if key in draft.memories)
+    put_away = (
+        memory
+        for memory in found
+        if memory.status is Status.ARCHIVED and memory.status_reason in PUT_AWAY
+    )
+    return sorted(put_away, key=lambda memory: (memory.created_at, memory.key))
+
+
+def _without_what_has_gone(draft: "Draft", made: Memory, members: Sequence[str]) -> Event:
+    left = _put_away(draft, members)
+    content = _text_of(made, left) if len(left) >= _MEMBERS_MIN else ""
+    if not content or len(content) > _WRITE.content_max_chars:
+        return take_apart(draft, made, members)
+    remade = replace(
+        made,
+        content=content,
+        summary=shorten(content, _WRITE.summary_max_chars),
+        confidence=min(memory.confidence for memory in left),
+        entities=combined_entities(left),
+        tags=combined_tags(left),
+        mention_count=sum(memory.mention_count for memory in left),
+        embedded=False,
+        updated_at=draft.now,
+        version=made.version + 1,
+    )
+    draft.put(remade)
+    draft.vectors_of[made.key] = WITHOUT_VECTORS
+    _forget_sources(draft, made.key, members, left)
+    return Event(
+        space=made.space.key,
+        subject=made.uid,
+        effect=Effect.REWRITTEN,
+        reason=Reason(left[0].status_reason or Reason.FOLD),
+        detail={"members": [memory.uid for memory in left]},
+    )
+
+
+def _text_of(made: Memory, left: Sequence[Memory]) -> str:
+    if left[0].status_reason == Reason.SUMMARISED:
+        return summary_text([(memory.content, memory.created_at) for memory in left])
+    shared = set.intersection(*({ref.key for ref in memory.entities} for memory in left))
+    about = next((ref for ref in made.entities if ref.key in shared), None)
+    if about is None:
+        return ""
+    label = about.label or label_from_key(about.key)
+    return fold_text(label, (memory.content for memory in left))
+
+
+def _forget_sources(
+    draft: "Draft", made: str, members: Iterable[str], left: Iterable[Memory]
+) -> None:
+    """Let a rollup have no source that only members had which it no longer stands for."""
+    memory = draft.memories[made]
+    kept = {source.name for each in left for source in each.sources} | {memory.source.name}
+    gone = {
+        source.name
+        for key in members
+        if key in draft.before.memories
+        for source in draft.before.memories[key].sources
+        if source.name not in kept
+    }
+    for name in gone:
+        draft.sources[made, name] = None
+    more = tuple(source for source in memory.more_sources if source.name not in gone)
+    total = max(1 + len(more), memory.sources_total - len(gone))
+    draft.memories[made] = replace(memory, more_sources=more[-MORE_SOURCES:], sources_total=total)
+    draft.sourced.add(made)
