@@ -21,6 +21,13 @@ def unknown_as(failure: str) -> dict[str, str | list[Any] | dict[Any, Any]]:
     return {"unknown": f"Must be one of: {{choices}} ({failure})."}
 
 
+# of a field that 002 needs
+MISSING: dict[str, str | list[Any] | dict[Any, Any]] = {
+    "required": "Missing data for required field (MissingField).",
+    "null": "Must not be null (MissingField).",
+}
+
+
 class RequestSchema(Schema):
     """A request body: unknown fields are refused."""
 

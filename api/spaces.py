@@ -1,5 +1,6 @@
 """Spaces: which ones there are, how much they hold, and the policy that holds in them."""
 
+from collections import Counter, defaultdict
 from typing import Any
 
 from flask import Response, g, jsonify
@@ -14,6 +15,7 @@ from api.service import service
 from api.space_fields import SpaceField
 from graphmem.errors import InvalidInput
 from graphmem.model.caller import Role
+from graphmem.model.memory import Status, shown_status
 from graphmem.model.orchestrator_config import KEYS, config_values
 from graphmem.model.policy.layers import DEFAULT
 from graphmem.model.policy.overrides import override_problems, policy_values, renamed
@@ -178,8 +180,8 @@ def _policy(space: Space) -> dict[str, Any]:
 
 
 def _view(counts: SpaceCounts) -> dict[str, Any]:
-    by_type: dict[str, dict[str, int]] = {}
+    by_type: dict[str, Counter[str]] = defaultdict(Counter)
     for kind, status, number in counts.by_type_and_status:
-        by_type.setdefault(kind, {})[status] = number
+        by_type[kind][shown_status(Status(status), counts.space)] += number
     memories = sum(number for _, _, number in counts.by_type_and_status)
     return {"space": counts.space.name, "memories": memories, "counts": by_type}

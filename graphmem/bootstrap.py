@@ -28,7 +28,7 @@ from graphmem.ports import Clock, Embedder, IdSource, LanguageModel
 from graphmem.recall.explainer import Explainer
 from graphmem.recall.recall import Recall
 from graphmem.rooms import BuildRoom, Core, Room, Transfer
-from graphmem.settings import Settings
+from graphmem.settings import SOURCE_ROOTS, Settings
 from graphmem.store.candidates import Candidates
 from graphmem.store.connection import LOGIN_SECONDS, Connection
 from graphmem.store.edges import Edges
@@ -231,9 +231,9 @@ def build_core(
     index = MemoryIndex(embedder=embedder, slot=slot, policy=base.index)
     journal, traces = Journal(connection), Traces(connection)
     edges, entities = Edges(connection), Entities(connection)
-    workspaces = Workspaces(settings.server.data_dir, shared_roots=settings.write.source_roots)
+    workspaces = workspaces_of(settings)
     events = EventLog(workspaces, clock=clock)
-    gateway = Gateway(connection, index=index, clock=clock, ids=ids, policies=policies)
+    gateway = Gateway(connection, index=index, clock=clock, ids=ids, policies=policies, log=events)
     preparation = Preparation(
         embedder=embedder, ids=ids, policy=base, policies=policies, workspaces=workspaces
     )
@@ -330,8 +330,22 @@ def configuration_of(settings: Settings) -> Configuration:
             path: setting for path, (setting, _) in changed.items() if path not in policy
         },
         memory=settings.memory,
-        orchestrators=settings.orchestrators,
+        orchestrators={
+            name: {key: value for key, value in values.items() if key != SOURCE_ROOTS}
+            for name, values in settings.orchestrators.items()
+        },
         variables=settings.variables,
+    )
+
+
+def workspaces_of(settings: Settings) -> Workspaces:
+    """The folders of orchestrators, and what they may cite."""
+    return Workspaces(
+        settings.server.data_dir,
+        shared_roots=settings.write.source_roots,
+        own_roots={
+            name: values.get(SOURCE_ROOTS, ()) for name, values in settings.orchestrators.items()
+        },
     )
 
 

@@ -43,6 +43,7 @@ SHORT_NAMES = {
     "EMBEDDER": "embedder.name",
     "LLM": "llm.name",
 }
+SOURCE_ROOTS = "source_roots"  # folders that an orchestrator may cite beside its own
 _STRICT = {"memory", "orchestrators"}
 _NESTED = {"policy"} | _STRICT  # sections with tables in them
 _TEST_NAMES = {"TEST_NEO4J_URI", "TEST_NEO4J_USER", "TEST_NEO4J_PASSWORD"}
@@ -81,13 +82,24 @@ class _MemoryKeys(fields.Field[dict[str, Any]]):
 
 
 class _OrchestratorKeys(fields.Field[dict[str, dict[str, Any]]]):
-    """The memory.* keys of single orchestrators: ``main.memory.retrieval.top_n``."""
+    """What single orchestrators have of their own.
+
+    The memory.* keys, as ``main.memory.retrieval.top_n``, and ``main.source_roots``.
+    """
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> dict[str, Any]:  # noqa: ANN401, ARG002
         found: dict[str, dict[str, Any]] = {}
         problems: dict[str, list[str]] = {}
         for path, inner in _leaves(_table(value)):
             owner, memory, key = path.rpartition(".memory.")
+            if path.endswith(f".{SOURCE_ROOTS}"):
+                name = path.removesuffix(f".{SOURCE_ROOTS}")
+                try:
+                    found.setdefault(name, {})[SOURCE_ROOTS] = _Paths(_Path()).deserialize(inner)
+                except ValidationError as error:
+                    found_wrong = flat_messages({path: error.messages})
+                    problems[path] = next(iter(found_wrong.values()))
+                continue
             if inner == {} and (
                 path.endswith(".memory")
                 or "." not in path
@@ -99,7 +111,8 @@ class _OrchestratorKeys(fields.Field[dict[str, dict[str, Any]]]):
             else:
                 problems[path] = ["Is not a setting: it must be under <orchestrator>.memory."]
         for owner, values in found.items():
-            for key, texts in config_problems(values, of_one=True).items():
+            keys = {key: value for key, value in values.items() if key != SOURCE_ROOTS}
+            for key, texts in config_problems(keys, of_one=True).items():
                 problems[f"{owner}.memory.{key}"] = texts
         if problems:
             raise ValidationError(dict(problems))
@@ -407,6 +420,6 @@ def _path_of(name: str) -> str:
 
 def _spoken_in(path: str, text: str) -> Any:  # noqa: ANN401 - any value of a TOML file
     """A text of the environment, or what it spells where types are checked to the letter."""
-    if path == "write.source_roots":
+    if path.endswith(f".{SOURCE_ROOTS}"):
         return text.split(":")
     return _spoken(text) if path.partition(".")[0] in _STRICT else text

@@ -9,6 +9,7 @@ from typing import Any
 from graphmem.adapters.drop_folder import is_being_written
 from graphmem.adapters.workspaces import Workspaces
 from graphmem.bootstrap import Graphmem
+from graphmem.bootstrap import workspaces_of as the_workspaces_of
 from graphmem.intake.context import ContextMaker
 from graphmem.intake.file_writer import PartSizes
 from graphmem.intake.ingest import Ingest
@@ -23,8 +24,7 @@ AT_ONCE: Callable[[Path], bool] = partial(is_being_written, settled_seconds=0.0)
 
 def workspaces_of(graphmem: Graphmem) -> Workspaces:
     """The folders of orchestrators, as the service has them."""
-    settings = graphmem.settings
-    return Workspaces(settings.server.data_dir, shared_roots=settings.write.source_roots)
+    return the_workspaces_of(graphmem.settings)
 
 
 def with_intake(

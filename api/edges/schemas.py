@@ -4,7 +4,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate
 
-from api.fields import Number, RequestSchema, Text, invalid_as
+from api.fields import MISSING, Number, RequestSchema, Text, invalid_as
 from api.memories.schemas import EntityAnswer, MemoryAnswer
 from api.paging import PageQuery, page_of
 from api.space_fields import SpaceField, SpacesField
@@ -36,10 +36,16 @@ def check_uid(uid: str) -> None:
 class EdgeBody(RequestSchema):
     """An edge to be drawn, or revised where one of the same ends and type is there."""
 
-    space = SpaceField(required=True, metadata={"example": "user:ada"})
-    from_uid = fields.String(required=True, data_key="from", validate=check_uid)
-    to_uid = fields.String(required=True, data_key="to", validate=check_uid)
-    type = EdgeTypeField(required=True, metadata={"enum": list(EdgeType), "example": "RELATED_TO"})
+    space = SpaceField(required=True, error_messages=MISSING, metadata={"example": "user:ada"})
+    from_uid = fields.String(
+        required=True, data_key="from", validate=check_uid, error_messages=MISSING
+    )
+    to_uid = fields.String(required=True, data_key="to", validate=check_uid, error_messages=MISSING)
+    type = EdgeTypeField(
+        required=True,
+        error_messages=MISSING,
+        metadata={"enum": list(EdgeType), "example": "RELATED_TO"},
+    )
     weight = Number(
         error_messages=invalid_as("a number", "InvalidEdgeWeight"),
         load_default=1.0,

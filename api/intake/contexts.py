@@ -15,8 +15,8 @@ from api.service import service
 from api.space_fields import OrchestratorRequest
 from graphmem.intake.context import Context, Purpose
 from graphmem.intake.room import Intake
+from graphmem.intake.write_backs import TEXT_MAX_CHARS
 from graphmem.model.caller import Role
-from graphmem.model.policy import WritePolicy
 from graphmem.recall.bulletin_sections import EVIDENCE_MAX, LIMIT_CHARS
 from graphmem.text.normalise import shorten
 
@@ -41,7 +41,7 @@ class ContextBody(OrchestratorRequest):
     content = Text(
         required=True,
         validate=[
-            validate.Length(1, WritePolicy().content_max_chars),
+            validate.Length(1, TEXT_MAX_CHARS),
             validate.Regexp(r"(?s).*\S", error="Must not be blank."),
         ],
         metadata={"example": "When do we ship?"},

@@ -1,6 +1,6 @@
 """Write-backs: what an orchestrator heard, made and found out becomes memories (002)."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flask import Response, g, jsonify
@@ -13,18 +13,23 @@ from api.json_blueprint import JsonBlueprint
 from api.memories.schemas import MemoryAnswer, memory_view
 from api.service import service
 from api.space_fields import OrchestratorRequest
-from graphmem.errors import InvalidInput
+from graphmem.errors import InvalidInput, RetractedSource
 from graphmem.gateway.edges import EdgeRequest
 from graphmem.intake.write_backs import (
     RELATED_WEIGHT,
+    TEXT_MAX_CHARS,
     diagnostics,
     finding_uid,
+    former_parts,
+    in_place_of,
     transcript,
     workflow_output,
 )
 from graphmem.model.caller import Role
 from graphmem.model.edge import EdgeType
-from graphmem.model.writing import WriteReport, WriteRequest, WriteResult
+from graphmem.model.memory import Memory, Status, memory_key
+from graphmem.model.space import Space
+from graphmem.model.writing import Outcome, WriteReport, WriteRequest, WriteResult
 
 blueprint = JsonBlueprint(
     "write_backs", __name__, url_prefix="/v1/write-backs", description="What orchestrators learn"
@@ -32,7 +37,7 @@ blueprint = JsonBlueprint(
 
 _NOTHING = "nothing"  # the outcome of a blank content
 _ID = validate.Length(1, 256)
-_CONTENT = validate.Length(max=200_000)
+_CONTENT = validate.Length(max=TEXT_MAX_CHARS)
 
 
 class TranscriptBody(OrchestratorRequest):
@@ -82,6 +87,7 @@ class OutputResult(Schema):
     key = fields.String()
     outcome = fields.String()
     uid = fields.String(allow_none=True)
+    error = fields.Dict(metadata={"description": "Where it is refused: its memory is retracted"})
 
 
 class OutputsAnswer(Schema):
@@ -106,21 +112,60 @@ def write_transcript(values: dict[str, Any]) -> Response:
 @blueprint.arguments(WorkflowOutputBody)
 @blueprint.response(200, OutputsAnswer)
 def write_outputs(values: dict[str, Any]) -> Response:
-    """Keep what a step made: all of it or nothing. A later attempt revises the same memories."""
+    """Keep what a step made: all of it or nothing, but for what was retracted.
+
+    A later attempt revises the same memories.
+    """
     space = values.pop("space")
-    made = workflow_output(space.name, **values)
+    made = dict(workflow_output(space.name, **values))
+    known = _known(space, made)
+    refused = {
+        name: requests[0].uid
+        for name, requests in made.items()
+        if _status(known, requests[0].uid) is Status.RETRACTED
+    }
+    kept = {
+        name: in_place_of(requests, _still_active(known, former_parts(requests)))
+        for name, requests in made.items()
+        if name not in refused
+    }
     written: dict[str, WriteResult] = {}
     trace_id = None
-    if made:
-        requests = [request for _, request in made]
-        report = service().writing.write(requests, caller=g.caller, atomic=True)
-        written = dict(zip((name for name, _ in made), _accepted(report), strict=True))
+    if kept:
+        every = [request for requests in kept.values() for request in requests]
+        report = service().writing.write(every, caller=g.caller, atomic=True)
+        results, start = _accepted(report), 0
+        for name, requests in kept.items():
+            written[name] = results[start]
+            start += len(requests)
         trace_id = report.trace_id
-    results = [_output(name, written.get(name)) for name in sorted(values["outputs"])]
-    return jsonify(results=results, trace_id=trace_id)
+    outputs = [
+        _output(name, written.get(name), refused.get(name)) for name in sorted(values["outputs"])
+    ]
+    return jsonify(results=outputs, trace_id=trace_id)
 
 
-def _output(name: str, result: WriteResult | None) -> dict[str, Any]:
+def _known(space: Space, made: Mapping[str, Sequence[WriteRequest]]) -> Mapping[str, Memory]:
+    """The memories that attempts before left, by uid."""
+    uids = [uid for requests in made.values() for uid in (requests[0].uid, *former_parts(requests))]
+    found = service().memories.by_key(memory_key(space, uid) for uid in uids if uid)
+    return {memory.uid: memory for memory in found.values()}
+
+
+def _status(known: Mapping[str, Memory], uid: str | None) -> Status | None:
+    memory = known.get(uid or "")
+    return memory.status if memory else None
+
+
+def _still_active(known: Mapping[str, Memory], uids: Sequence[str]) -> list[str]:
+    return [uid for uid in uids if _status(known, uid) is Status.ACTIVE]
+
+
+def _output(name: str, result: WriteResult | None, retracted: str | None) -> dict[str, Any]:
+    if retracted:
+        message = f"The memory {retracted} is retracted: restore it first."
+        error = {"code": RetractedSource.code, "message": message}
+        return {"key": name, "outcome": Outcome.REFUSED.value, "uid": retracted, "error": error}
     if result is None:
         return {"key": name, "outcome": _NOTHING, "uid": None}
     uid = result.memory.uid if result.memory else None
@@ -146,7 +191,7 @@ def write_finding(values: dict[str, Any]) -> Response:
         for uid in values["related"]
     ]
     try:
-        return _written(request, edges)
+        return _written([request] if request else [], edges)
     except InvalidInput as error:
         raise InvalidInput(
             {_related(path): texts for path, texts in error.fields.items()}
@@ -158,11 +203,13 @@ def _related(path: str) -> str:
     return path.replace("edges.", "related.").removesuffix(".from")
 
 
-def _written(request: WriteRequest | None, edges: Sequence[EdgeRequest] = ()) -> Response:
-    if request is None:
+def _written(requests: Sequence[WriteRequest], edges: Sequence[EdgeRequest] = ()) -> Response:
+    if not requests:
         return jsonify(outcome=_NOTHING, memory=None, trace_id=None)
-    report = service().writing.write([request], edges=edges, caller=g.caller)
-    (result,) = _accepted(report)
+    report = service().writing.write(
+        requests, edges=edges, caller=g.caller, atomic=len(requests) > 1
+    )
+    result = _accepted(report)[0]
     view = memory_view(result.memory) if result.memory else None
     return jsonify(outcome=result.outcome.value, memory=view, trace_id=report.trace_id)
 

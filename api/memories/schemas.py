@@ -6,6 +6,7 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, pre_load, validate, validates_schema
 
 from api.fields import (
+    MISSING,
     NOT_EMPTY,
     EntityField,
     Flag,
@@ -23,10 +24,11 @@ from api.paging import PageQuery, page_of
 from api.space_fields import SpaceField, SpacesField
 from graphmem.gateway.validation import problems
 from graphmem.intake.jsonl_format import memory_values
-from graphmem.model.memory import Authority, Memory, MemoryType, Status
+from graphmem.model.memory import Authority, Memory, MemoryType, Status, shown_status
 from graphmem.model.policy import WritePolicy
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.writing import Dedupe, OnSameKey, Outcome, WriteRequest
+from graphmem.recall.spaces import has_orchestrator
 from graphmem.text.instructions import is_instruction_like
 from graphmem.text.times import iso
 
@@ -75,8 +77,10 @@ class _TypedRequest(RequestSchema):
 class MemoryRequest(_TypedRequest):
     """A memory to be added."""
 
-    space = fields.String(required=True, metadata={"example": "user:ada"})
-    content = fields.String(required=True, metadata={"example": "Ada prefers tea."})
+    space = fields.String(required=True, error_messages=MISSING, metadata={"example": "user:ada"})
+    content = fields.String(
+        required=True, error_messages=MISSING, metadata={"example": "Ada prefers tea."}
+    )
     uid = fields.String()
     dedupe = fields.Enum(Dedupe, by_value=True)
     summary = fields.String()
@@ -218,6 +222,13 @@ class ListQuery(PageQuery):
     created_after = UtcDateTime(load_default=None)
     created_before = UtcDateTime(load_default=None)
 
+    @validates_schema
+    def _typed_statuses(self, values: dict[str, Any], **_: object) -> None:
+        """A typed graph has three statuses (002)."""
+        if values["status"] is Status.ARCHIVED and has_orchestrator(values["space"]):
+            message = "Must be one of: active, superseded, retracted (InvalidStatus)."
+            raise ValidationError({"status": [message]})
+
 
 class SourcesQuery(PageQuery):
     """A page of the sources of a memory."""
@@ -358,6 +369,7 @@ def memory_view(memory: Memory) -> dict[str, Any]:
     """A memory as every answer shows it, in the order of its schema."""
     values = memory_values(memory) | {
         "space": memory.space.name,
+        "status": shown_status(memory.status, memory.space).value,
         "status_reason": memory.status_reason,
         "status_at": iso(memory.status_at),
         "sources_total": memory.sources_total,

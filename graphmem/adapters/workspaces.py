@@ -2,15 +2,22 @@
 
 import hashlib
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 from urllib.parse import quote, unquote
 
 from graphmem.adapters.drop_folder import write_json
 from graphmem.errors import InvalidInput
-from graphmem.model.space import FIRST_TENANT, Space, SpaceKind, space_from_key
+from graphmem.model.space import (
+    FIRST_TENANT,
+    Space,
+    SpaceKind,
+    configured_name,
+    space_from_key,
+)
 
 log = logging.getLogger(__name__)
 
@@ -80,9 +87,19 @@ class Workspace:
 class Workspaces:
     """Finds workspaces: ``orchestrators/<id>``, of other tenants below ``tenants/<tenant>``."""
 
-    def __init__(self, data_folder: Path, *, shared_roots: Sequence[Path] = ()) -> None:
+    def __init__(
+        self,
+        data_folder: Path,
+        *,
+        shared_roots: Sequence[Path] = (),
+        own_roots: Mapping[str, Sequence[Path]] = MappingProxyType({}),
+    ) -> None:
+        """``own_roots`` are shared with single orchestrators, by name, of others tenant/name."""
         self._data_folder = data_folder.resolve()
         self._shared_roots = tuple(root.resolve() for root in shared_roots)
+        self._own_roots = {
+            name: tuple(root.resolve() for root in roots) for name, roots in own_roots.items()
+        }
 
     def of(self, space: Space) -> Workspace:
         """The workspace of an orchestrator; it may not be there yet.
@@ -133,8 +150,8 @@ class Workspaces:
     def is_below_roots(self, space: Space, path: Path) -> bool:
         """Whether a path, as it is written, lies where a memory of a space may cite files.
 
-        That is an orchestrator's own workspace and the shared roots; for other spaces the shared
-        roots and the data folder, but no workspace.
+        That is an orchestrator's own workspace, the shared roots and those that it shares; for
+        other spaces the shared roots and the data folder, but no workspace.
         """
         is_own = space.kind is SpaceKind.ORCHESTRATOR and path.is_relative_to(
             self.of(space.without_persona).root
@@ -142,9 +159,9 @@ class Workspaces:
         private = (self._data_folder / name for name in ("orchestrators", "tenants"))
         if is_own or any(path.is_relative_to(each) for each in private):
             return is_own  # a shared root around the data folder opens no workspace
-        roots = self._shared_roots
-        if space.kind is not SpaceKind.ORCHESTRATOR:
-            roots = (*roots, self._data_folder)
+        own = self._own_roots.get(configured_name(space), ())
+        is_typed = space.kind is SpaceKind.ORCHESTRATOR
+        roots = (*self._shared_roots, *(own if is_typed else [self._data_folder]))
         return any(path.is_relative_to(root) for root in roots)
 
     def may_cite(self, space: Space, path: str) -> bool:

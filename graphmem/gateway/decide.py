@@ -112,7 +112,8 @@ def _accepted(draft: Draft, item: Item, policy: Policy) -> WriteResult:
 def _with_status(draft: Draft, item: Item, memory: Memory) -> Memory:
     """A memory with the status that the request brings, if it is the request's own."""
     request = item.request
-    is_its_own = memory.key in draft.created or memory.uid == request.uid
+    is_new = memory.key in draft.created
+    is_its_own = is_new or (memory.uid == request.uid and not request.upserts)
     if is_its_own and "status" in request.given and memory.status is not request.status:
         return draft.set_status(memory, request.status, Reason.IMPORT)
     return memory

@@ -1,6 +1,7 @@
 """The gateway: the one way in. Every change of the graph is an operation that it runs."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from graphmem.errors import Forbidden
@@ -9,8 +10,10 @@ from graphmem.gateway.reactions import Reaction
 from graphmem.gateway.screening import screen
 from graphmem.gateway.workbench import MemoryIndex, Workbench
 from graphmem.model.caller import Caller
+from graphmem.model.event import Event
 from graphmem.model.job import Run
-from graphmem.ports import Clock, IdSource
+from graphmem.model.space import SpaceKind, space_from_key
+from graphmem.ports import Clock, Events, IdSource
 from graphmem.store.connection import Connection, Transaction
 from graphmem.store.spaces import SpacePolicies
 from graphmem.store.traces import save_traces
@@ -35,12 +38,14 @@ class Gateway:
         clock: Clock,
         ids: IdSource,
         policies: SpacePolicies,
+        log: Events,
     ) -> None:
         self._connection = connection
         self._index = index
         self._clock = clock
         self._ids = ids
         self._policies = policies
+        self._log = log
         self._reactions: tuple[Reaction, ...] = ()
 
     def react_with(self, reactions: Sequence[Reaction]) -> None:
@@ -70,6 +75,7 @@ class Gateway:
         operation.check()
         now, uid = self._clock.now(), trace_id or self._ids.new("trace")
         keeps_nothing = dry_run or (isinstance(actor, Run) and actor.dry_run)
+        logged: list[Event] = []
 
         def work(opened: Transaction) -> Decided[Answer]:
             transaction = Workbench(opened, index=self._index, reactions=self._reactions, now=now)
@@ -78,6 +84,9 @@ class Gateway:
                 for space in operation.spaces_found(state):
                     self._policies.check_enabled(space)
             decided = operation.react(state, operation.decide(state, now), now)
+            logged[:] = operation.status_events(state, decided)
+            if isinstance(actor, Caller):  # a job says itself what it did
+                decided = _with_events(decided, logged)
             if keeps_nothing or decided.is_refused:
                 raise _UndoneError(decided)
             operation.apply(transaction, decided)
@@ -87,11 +96,24 @@ class Gateway:
 
         try:
             decided = self._connection.write(work)
+            self._write_log(logged)
         except _UndoneError as undone:
             decided = undone.decided
         if isinstance(actor, Run):
             actor.count(decided.events)
         return Executed(answer=decided.answer, events=decided.events, trace_id=uid)
+
+    def _write_log(self, events: Sequence[Event]) -> None:
+        """Note in the logs of orchestrators what was superseded or retracted (002, logs)."""
+        for event in events:
+            space = space_from_key(event.space)
+            if space.kind is SpaceKind.ORCHESTRATOR:
+                self._log.emit(
+                    f"memory.status.{event.effect}",
+                    space,
+                    memory_id=event.subject,
+                    replaced_by=event.detail["replaced_by"],
+                )
 
     def _authorise(self, operation: Operation[Any, Any], actor: Actor) -> None:
         if not isinstance(actor, Caller):
@@ -102,3 +124,10 @@ class Gateway:
             self._policies.check_enabled(space)
             if operation.texts:
                 screen(operation.texts, self._policies.of(space))
+
+
+def _with_events(decided: Decided[Answer], more: Sequence[Event]) -> Decided[Answer]:
+    """A decision with events of its status changes, but for those that it has itself."""
+    said = {(event.space, event.subject, event.effect) for event in decided.events}
+    new = [event for event in more if (event.space, event.subject, event.effect) not in said]
+    return replace(decided, events=(*decided.events, *new))

@@ -81,6 +81,8 @@ def selection_for(items: Iterable[Item], edges: Sequence[EdgeRequest] = ()) -> S
         updated |= {item.key_of(uid) for uid in item.request.updates}
         if item.request.uid:
             memories.add(item.key_of(item.request.uid))
+        if item.request.uid and item.request.upserts:
+            updated.add(item.key_of(item.request.uid))
         if item.request.source.conversation_id:
             conversations.add(f"{item.space.key}|{item.request.source.conversation_id}")
         if item.request.after:

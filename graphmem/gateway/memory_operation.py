@@ -13,7 +13,9 @@ from graphmem.gateway.operation import (
     with_reactions,
 )
 from graphmem.gateway.reactions import memory_changes, read_resting
+from graphmem.gateway.tracing import status_events
 from graphmem.gateway.workbench import Workbench
+from graphmem.model.event import Event
 from graphmem.model.state import GraphState, Selection
 from graphmem.ports import Vector
 from graphmem.store.writes import apply_decision, read_state
@@ -56,6 +58,10 @@ class MemoryOperation(Operation[GraphState, Answer]):
         """Let rooms decide what follows from memories that left, came back or were reworded."""
         changes = memory_changes(state.memories, decided.memories)
         return with_reactions(decided, state.resting, changes, now)
+
+    def status_events(self, state: GraphState, decided: Decided[Answer]) -> Sequence[Event]:
+        """Which memories it supersedes or retracts."""
+        return status_events(state.memories, decided.memories)
 
     def apply(self, transaction: Workbench, decided: Decided[Answer]) -> None:
         """Write the memories, the records of the room, and what other rooms decided."""

@@ -96,6 +96,10 @@ class Operation(ABC, Generic[State, Answer]):
         """Let rooms decide what follows for their records."""
         return decided
 
+    def status_events(self, state: State, decided: Decided[Answer]) -> Sequence[Event]:  # noqa: ARG002
+        """Which memories it supersedes or retracts."""
+        return ()
+
     @abstractmethod
     def apply(self, transaction: Workbench, decided: Decided[Answer]) -> None:
         """Write what was decided."""

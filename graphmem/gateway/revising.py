@@ -128,9 +128,12 @@ def revise(
     memory = _confirmed(
         replace(existing, **_changes(draft, item, existing, policy)), existing, item
     )
+    upserts = item.request.upserts
+    if upserts:
+        memory = _written_over(draft, item, memory)
     _check_interval(memory)
     _check_no_twin(draft, memory, existing)
-    keeps = keeps or item.is_correction or keeps_status(item)
+    keeps = keeps or item.is_correction or keeps_status(item) or upserts
     if _begins_anew(memory, existing, item, draft.now):
         memory = replace(memory, valid_from=draft.now, valid_until=None)
     is_stale = not (existing.is_current(draft.now) or keeps)
@@ -141,18 +144,54 @@ def revise(
     re_embed = (memory.content, memory.actor) != (existing.content, existing.actor)
     memory = replace(
         memory,
-        updated_at=draft.now,
+        updated_at=(item.request.updated_at if upserts else None) or draft.now,
         version=existing.version + 1,
         embedded=item.has_vectors if re_embed else existing.embedded,
     )
     draft.put(memory)
     is_of_other_kind = (memory.type, memory.logical_key) != (existing.type, existing.logical_key)
-    if re_embed or is_stale or is_of_other_kind:
+    if re_embed or is_stale or is_of_other_kind or memory.status is not existing.status:
         _claim_anew(draft, memory, existing)
     if re_embed:
         draft.vectors_of[memory.key] = item.index
+    if re_embed or memory.status is not existing.status:
         draft.mark_neighbours(memory)
     return Applied(Outcome.REVISED, memory)
+
+
+def _written_over(draft: Draft, item: Item, memory: Memory) -> Memory:
+    """A memory with the status that an upsert gives it, and its time (002, Storage).
+
+    While what superseded it is active, it stays superseded.
+
+    Raises:
+        Conflict: it was retracted.
+    """
+    if memory.status is Status.RETRACTED:
+        message = f"The memory {memory.uid} is retracted: restore it first."
+        raise Conflict(message)
+    request = item.request
+    successors = (draft.memories.get(key) for key in draft.before.updaters.get(memory.key, ()))
+    is_succeeded = any(each and each.status is Status.ACTIVE for each in successors)
+    status = memory.status if is_succeeded else request.status
+    if memory.has_expired(draft.now) and "expires_at" not in request.given:
+        memory = replace(memory, expires_at=None)
+    if request.updated_at:
+        memory = replace(memory, updated_at=request.updated_at)
+    if status is memory.status:
+        return memory
+    is_active = status is Status.ACTIVE
+    memory = replace(
+        memory,
+        status=status,
+        status_reason=None if is_active else Reason.IMPORT,
+        status_at=draft.now,
+    )
+    if is_active and memory.is_over(draft.now) and "valid_until" not in request.given:
+        return replace(memory, valid_until=None)
+    if status is Status.SUPERSEDED and not memory.is_over(draft.now):
+        return replace(memory, valid_until=max(memory.began, draft.now))
+    return memory
 
 
 def _begins_anew(memory: Memory, existing: Memory, item: Item, now: datetime) -> bool:

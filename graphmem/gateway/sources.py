@@ -18,7 +18,14 @@ from graphmem.model.state import MORE_SOURCES
 from graphmem.model.writing import WriteRequest
 from graphmem.text.normalise import content_hash
 
-_HOW = {"space", "dedupe", "on_same_key", "embedding", "sources"}  # is not what a source says
+_HOW = {
+    "space",
+    "dedupe",
+    "on_same_key",
+    "embedding",
+    "sources",
+    "upserts",
+}  # is not what a source says
 _WORDS = "words:"  # of a digest of a store before sources had any: the words alone are known
 
 

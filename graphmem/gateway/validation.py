@@ -49,6 +49,7 @@ _MISSING_OF_SOURCE = {
 UID_FORM = "Must be 1 to 128 of A-Z a-z 0-9 . _ - :"
 NOT_STORABLE = "Must not contain NUL or lone surrogates."
 
+_NEEDED = {"content", "summary", "uid"}  # by 002
 Report = Callable[[str, str], None]
 
 
@@ -114,7 +115,9 @@ def _check_text(
         return
     length = len(form(text))
     if not 1 <= length <= limit:
-        report(path, f"Must be 1 to {limit:,} characters after normalisation, is {length:,}.")
+        failure = " (MissingField)" if not length and path in _NEEDED else ""
+        said = f"Must be 1 to {limit:,} characters after normalisation, is {length:,}{failure}."
+        report(path, said)
 
 
 def _check_uids(fields: Mapping[str, Any], policy: WritePolicy, report: Report) -> None:

@@ -131,6 +131,7 @@ class WriteMemories(MemoryOperation[WriteAnswer]):
         decision = decide(state, self.items, self.edges, policy=self.policy, now=now)
         return Decided(
             answer=WriteAnswer(reports=_reports(self.parts, decision.results)),
+            events=decision.events,
             memories=decision,
             is_refused=self.atomic and any(result.error for result in decision.results),
         )

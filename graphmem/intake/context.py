@@ -100,8 +100,8 @@ class ContextMaker:
         """
         if not caller.may(Role.WRITER, space):
             raise Forbidden
-        written, problem = self._write(space, message_id, conversation_id, content, caller)
-        own = _own_uids(written, message_id)
+        results, problem = self._write(space, message_id, conversation_id, content, caller)
+        own = _own_uids(results, message_id)
         query = content[:QUERY_MAX_CHARS]
         if purpose is Purpose.DIAGNOSTICS:
             context = self._evidence(space, message_id, query, own, caller)
@@ -115,7 +115,7 @@ class ContextMaker:
                 leaving_out=own,
             )
             context = Context(snapshot=made)
-        return replace(context, written=written, write_error=problem)
+        return replace(context, written=next(iter(results), None), write_error=problem)
 
     def _write(
         self,
@@ -124,24 +124,24 @@ class ContextMaker:
         conversation_id: str | None,
         content: str,
         caller: Caller,
-    ) -> tuple[WriteResult | None, GraphmemError | None]:
+    ) -> tuple[Sequence[WriteResult], GraphmemError | None]:
         """Write a message down; one that could not be is said, and does not hold up its answer."""
         if conversation_id is None:
-            return None, None
-        request = transcript(
+            return (), None
+        requests = transcript(
             space.name, message_id=message_id, conversation_id=conversation_id, content=content
         )
-        if request is None:
-            return None, None
+        if not requests:
+            return (), None
         if caller.is_remembered:
-            return None, StoreUnavailable()
+            return (), StoreUnavailable()
         try:
-            (result,) = self._writing.write([request], caller=caller).results
+            report = self._writing.write(requests, caller=caller, atomic=len(requests) > 1)
         except Forbidden:
             raise
         except GraphmemError as error:
-            return None, error
-        return result, result.error
+            return (), error
+        return report.results, report.first_error
 
     def _evidence(
         self, space: Space, message_id: str, query: str, own: Sequence[str], caller: Caller
@@ -175,11 +175,12 @@ class ContextMaker:
         return self._recall.recall(request, caller=caller)
 
 
-def _own_uids(written: WriteResult | None, message_id: str) -> list[str]:
-    """The memory that was made of a message; one that the message only repeats was not."""
-    memory = written.memory if written else None
-    is_own = memory and memory.source.key == transcript_key(message_id)
-    return [memory.uid] if memory and is_own else []
+def _own_uids(written: Sequence[WriteResult], message_id: str) -> list[str]:
+    """The memories that were made of a message; those that it only repeats were not."""
+    key = transcript_key(message_id)
+    made = [result.memory for result in written if result.memory]
+    own = (memory for memory in made if (memory.source.key or "").split(key)[:1] == [""])
+    return [memory.uid for memory in own]
 
 
 def artefact(context: Context, query: str) -> dict[str, object]:

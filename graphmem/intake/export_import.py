@@ -162,7 +162,8 @@ class MemoryTransfer:
     def _newest_first(self, space: Space) -> Iterator[Memory]:
         for status in Status:
             wanted = MemoryFilter(spaces=[space], status=status)
-            yield from every_item(partial(self.memories.page, wanted, limit=_AT_ONCE))
+            pages = every_item(partial(self.memories.page, wanted, limit=_AT_ONCE))
+            yield from (memory for memory in pages if memory.status is status)
 
     def write(
         self, space: Space, values: Sequence[Any], *, caller: Caller

@@ -4,23 +4,28 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import PurePath
 from typing import Any
 
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
-from semantic_text_splitter import TextSplitter
 
 from graphmem.gateway.edges import EdgeRequest
 from graphmem.intake.manifests import RejectedError, RejectionCode
+from graphmem.intake.splitting import (
+    CONTENT_MAX_CHARS,
+    PART_MAX_CHARS,
+    leading_words,
+    whole_and_parts,
+)
 from graphmem.messages import flat_messages
 from graphmem.model.edge import EdgeType, edge_type
 from graphmem.model.memory import MemoryType, Status
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.space import Space
-from graphmem.model.writing import Dedupe, WriteRequest
+from graphmem.model.writing import WriteRequest
 from graphmem.text.normalise import shorten, shows_something, with_layout
 from graphmem.text.times import has_zone
 
@@ -28,9 +33,6 @@ Texts = dict[str, str | list[Any] | dict[Any, Any]]  # messages of a field
 
 TEXT_ENDINGS, JSON_ENDING = (".txt", ".md"), ".json"
 _SUMMARY_BELOW_CHARS = 120
-_NO_SUMMARY = "(empty)"
-_CONTENT_MAX_CHARS = 32_000  # a longer text is split
-_PART_MAX_CHARS = 4_000  # as many sentences as get vectors of their own
 _MEMORIES_MAX, _EDGES_MAX = 5_000, 20_000  # of one file
 _PROBLEMS_SHOWN = 20
 
@@ -96,37 +98,32 @@ def _from_text(file: SourceFile, space: Space) -> Extracted:
     content = with_layout(text)
     if not shows_something(content):
         raise RejectedError(RejectionCode.EMPTY_CONTENT, "The file holds no text.")
-    if len(content) <= _CONTENT_MAX_CHARS:
+    if len(content) <= CONTENT_MAX_CHARS:
         return Extracted(memories=(_observation(file, space, 0, content),))
-    return _document(file, space, text, content)
+    return _document(file, space, text)
 
 
-def _document(file: SourceFile, space: Space, text: str, content: str) -> Extracted:
-    """A long text as a memory of its beginning and one for each part."""
-    parts = parts_of(text, max_chars=max(_PART_MAX_CHARS, len(text) // (_MEMORIES_MAX // 2)))
-    if any(len(part) > _CONTENT_MAX_CHARS for part in parts):
+def _document(file: SourceFile, space: Space, text: str) -> Extracted:
+    """A long text as a memory of its beginning and one for each part.
+
+    Raises:
+        RejectedError: it has too many parts.
+    """
+    name = PurePath(file.dropped_at).name
+    memories = whole_and_parts(
+        f"{name}, a document",
+        text,
+        partial(_observation, file, space),
+        max_chars=max(PART_MAX_CHARS, len(text) // (_MEMORIES_MAX // 2)),
+    )
+    if any(len(memory.content) > CONTENT_MAX_CHARS for memory in memories):
         raise RejectedError(
             RejectionCode.FILE_TOO_LARGE, f"The text has more parts than {_MEMORIES_MAX:,}."
         )
-    name = PurePath(file.dropped_at).name
-    said = f"{name}, a document of {len(parts)} parts. {leading_words(content)}"
-    # another version of a document is another document, whatever their beginnings have in common
-    whole = replace(_observation(file, space, 0, said), dedupe=Dedupe.NONE)
-    part_of = (whole.proposed_uid or "",)
-    memories = [
-        _observation(file, space, number, part, part_of=part_of)
-        for number, part in enumerate(parts, start=1)
-    ]
-    return Extracted(memories=(whole, *memories))
+    return Extracted(memories=tuple(memories))
 
 
-def _observation(
-    file: SourceFile,
-    space: Space,
-    number: int,
-    content: str,
-    **more: Any,  # noqa: ANN401 - fields of a request
-) -> WriteRequest:
+def _observation(file: SourceFile, space: Space, number: int, content: str) -> WriteRequest:
     values: dict[str, Any] = {
         "space": space.name,
         "content": content,
@@ -136,29 +133,8 @@ def _observation(
         "confidence": 0.6,
         "proposed_uid": file.memory_id(number),
         "source": file.source(number),
-        **more,
     }
     return WriteRequest(**values, given=frozenset(values))
-
-
-def leading_words(text: str) -> str:
-    """The leading words of a text while they are shorter than 120 characters (002, Ingestion)."""
-    kept = ""
-    for word in text.split():
-        longer = f"{kept} {word}".strip()
-        if len(longer) >= _SUMMARY_BELOW_CHARS:
-            break
-        kept = longer
-    return kept or _NO_SUMMARY
-
-
-def parts_of(text: str, *, max_chars: int = _PART_MAX_CHARS) -> list[str]:
-    """The parts of a long text, between paragraphs, sentences or words, whatever fits.
-
-    Together they are the text; blank ones are left out.
-    """
-    parts = TextSplitter(max_chars, trim=False).chunks(text.replace("\r\n", "\n"))
-    return [part for part in parts if part.strip()]
 
 
 class _Moment(fields.Field[datetime]):
@@ -203,7 +179,8 @@ _NODE_TYPE: Texts = {"unknown": "InvalidNodeType: must be one of {choices}."}
 _IMPORTANCE: Texts = {"invalid": "InvalidImportance: must be an integer."}
 _CONFIDENCE: Texts = {"invalid": "InvalidConfidence: must be a number."}
 _WEIGHT: Texts = {"invalid": "InvalidEdgeWeight: must be a number."}
-_STATUS: Texts = {"unknown": "InvalidStatus: must be one of {choices}."}
+_STATUSES = {status.value: status for status in Status if status is not Status.ARCHIVED}  # 002
+_NO_STATUS = "InvalidStatus: must be one of {choices}."
 
 
 class _Form(Schema):
@@ -221,7 +198,11 @@ class _MemoryForm(_Form):
     content = fields.String(required=True, error_messages=_MISSING)
     summary = fields.String(required=True, error_messages=_MISSING)
     confidence = _Number(required=True, error_messages=_MISSING | _CONFIDENCE)
-    status = fields.Enum(Status, by_value=True, required=True, error_messages=_MISSING | _STATUS)
+    status = fields.String(
+        required=True,
+        validate=validate.OneOf([*_STATUSES], error=_NO_STATUS),
+        error_messages=_MISSING,
+    )
     created_at = _Moment(data_key="createdAt")
     updated_at = _Moment(data_key="updatedAt")
 
@@ -289,10 +270,11 @@ def _memory(file: SourceFile, space: Space, number: int, loaded: Mapping[str, An
     values: dict[str, Any] = {
         **{name: value for name, value in loaded.items() if name != "orchestrator_id"},
         "summary": shorten(loaded["summary"], _SUMMARY_BELOW_CHARS),
+        "status": _STATUSES[loaded["status"]],
         "space": space.name,
         "source": file.source(number),
     }
-    return WriteRequest(**values, given=frozenset(values))
+    return WriteRequest(**values, upserts=True, given=frozenset(values))
 
 
 def _sentence(messages: Mapping[Any, Any]) -> str:

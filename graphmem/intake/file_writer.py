@@ -99,7 +99,9 @@ class FileWriter:
         except Exception as error:  # noqa: BLE001 - it is this file's
             taken.problem = _unexpected(error)
         if not taken.problem:
-            taken.memories, taken.edges = len(extracted.memories), len(extracted.edges)
+            to_whole = sum(len(memory.part_of) for memory in extracted.memories)
+            taken.memories = len(extracted.memories)
+            taken.edges = len(extracted.edges) + to_whole
 
     def _problem_of_writing(self, extracted: Extracted) -> RejectedError | None:
         """Write a file whole, and say why it could not be."""

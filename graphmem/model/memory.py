@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from graphmem.model.entity import EntityRef
 from graphmem.model.source import Source
-from graphmem.model.space import Space
+from graphmem.model.space import Space, SpaceKind
 
 # a uid of ours, a UUIDv7, in the form that Python and Cypher share
 MADE_UID = "[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}"
@@ -43,6 +43,12 @@ class Authority(StrEnum):
     TOOL_VERIFIED = "tool_verified"
     USER_ASSERTED = "user_asserted"
     AI_INFERRED = "ai_inferred"
+
+
+def shown_status(status: Status, space: Space) -> Status:
+    """The status that answers give: a typed graph has three and calls archived superseded (002)."""
+    is_typed = space.kind is SpaceKind.ORCHESTRATOR
+    return Status.SUPERSEDED if is_typed and status is Status.ARCHIVED else status
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

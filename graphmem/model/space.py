@@ -109,3 +109,8 @@ def _parsed(name: str, tenant: str) -> Space:
 def is_tenant_name(text: str) -> bool:
     """Whether a text can name a tenant: the same characters as an owner."""
     return _NAME.fullmatch(text) is not None
+
+
+def configured_name(space: Space) -> str:
+    """What an orchestrator is called in the settings: its name, of other tenants tenant/name."""
+    return space.owner if space.tenant == FIRST_TENANT else f"{space.tenant}/{space.owner}"

@@ -49,7 +49,8 @@ class WriteRequest:
     times of recording along. ``proposed_uid`` is what a new memory is called; unlike ``uid`` it
     says nothing of which memory is meant. ``native`` and ``kept_by`` are set by rooms alone.
     ``claims_content`` says whether equal content reinforces
-    it; None: where it has no uid of its own.
+    it; None: where it has no uid of its own. One that ``upserts`` writes its status, time and
+    content over a memory of its uid, also over a superseded one (002, Storage).
     """
 
     space: str
@@ -84,6 +85,7 @@ class WriteRequest:
     embedding: tuple[float, ...] | None = None
     proposed_uid: str | None = None
     claims_content: bool | None = None
+    upserts: bool = False
     status: Status = Status.ACTIVE
     created_at: datetime | None = None
     updated_at: datetime | None = None

@@ -1,10 +1,11 @@
 """The explainer: finds what explaining a recall needs."""
 
+from dataclasses import replace
 from datetime import datetime
 
-from graphmem.model.memory import Memory
+from graphmem.model.memory import Memory, Status, shown_status
 from graphmem.model.trace import TraceRecord
-from graphmem.recall.reasons import Why, why
+from graphmem.recall.reasons import Reason, Why, why
 from graphmem.store.history import Histories
 from graphmem.store.traces import Journal, Traces
 
@@ -29,4 +30,7 @@ class Explainer:
         """Why a memory came back from the recall of a trace, or why not, as it was at that time."""
         known_at = trace.request.get("known_at")
         moment = datetime.fromisoformat(str(known_at)) if known_at else trace.created_at
-        return why(trace, memory, self._histories.version_at(memory, moment))
+        found = why(trace, memory, self._histories.version_at(memory, moment))
+        is_archived = found.reason is Reason.ARCHIVED
+        shown = shown_status(Status.ARCHIVED, memory.space) if is_archived else None
+        return replace(found, reason=Reason(shown.value)) if shown else found

@@ -37,6 +37,9 @@ def question_of(
     limit, ranker = recall.limit, RankerName.FUSED
     if has_orchestrator(spaces):
         limit, ranker = policy.memory.retrieval.top_n, RankerName.RRF
+        # what a typed graph calls superseded may be archived
+        is_wide = request.include_superseded or request.include_archived
+        request = replace(request, include_archived=is_wide)
     request = replace(request, limit=request.limit or limit)
     chosen = plan(request.query, recall.plan) if request.plan else None
     if chosen and chosen is not Plan.NO_RECALL:

@@ -7,7 +7,7 @@ from typing import Any
 
 from graphmem.model.memory import Memory, MemoryType, Status
 from graphmem.model.page import Cursor, Page
-from graphmem.model.space import Space
+from graphmem.model.space import Space, SpaceKind
 from graphmem.store.connection import Connection, Transaction
 from graphmem.store.mapping import memory_from_node, memory_from_revision
 from graphmem.store.pages import read_page
@@ -34,9 +34,11 @@ class MemoryFilter:
 
     @property
     def statuses(self) -> list[str]:
-        """The statuses that are shown."""
+        """The statuses that are shown; a typed graph calls archived ones superseded (002)."""
         if self.status:
-            return [self.status.value]
+            are_typed = all(space.kind is SpaceKind.ORCHESTRATOR for space in self.spaces)
+            is_wide = are_typed and self.status is Status.SUPERSEDED
+            return [self.status.value, *([Status.ARCHIVED.value] if is_wide else [])]
         return [Status.ACTIVE.value, *([Status.SUPERSEDED.value] if self.as_of else [])]
 
 

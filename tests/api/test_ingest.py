@@ -638,8 +638,58 @@ def test_a_memory_that_is_not_active_can_be_brought_again(api):
 
     memory = api.get(f"/v1/memories/old?space={SPACE}").get_json()
     assert ("Old text 1.", "superseded") == (memory["content"], memory["status"])
-    active = json.dumps({"memories": [a_memory("old", content="Active again?")]})
-    assert "repository_error" == upload(api, "active.json", active).get_json()["error"]["code"]
+    active = json.dumps({"memories": [a_memory("old", content="Active again.")]})
+    assert "processed" == upload(api, "active.json", active).get_json()["status"]
+    memory = api.get(f"/v1/memories/old?space={SPACE}").get_json()
+    assert ("Active again.", "active", None) == (
+        memory["content"],
+        memory["status"],
+        memory["valid_until"],
+    )
+
+
+def test_an_upsert_leaves_superseded_what_has_an_active_successor(api):
+    upload(api, "a.json", json.dumps({"memories": [a_memory("old")]}))
+    api.post(
+        "/v1/memories",
+        {"space": SPACE, "content": "We use Rust.", "uid": "new", "updates": ["old"]},
+    )
+    body = {"memories": [a_memory("old", content="We used Go.", updatedAt=1_740_000_000)]}
+
+    assert "processed" == upload(api, "b.json", json.dumps(body)).get_json()["status"]
+
+    memory = api.get(f"/v1/memories/old?space={SPACE}").get_json()
+    assert ("We used Go.", "superseded", "2025-02-19T21:20:00Z") == (
+        memory["content"],
+        memory["status"],
+        memory["updated_at"],
+    )
+    assert "2026-03-01T09:30:00Z" == memory["created_at"]
+    api.post(f"/v1/memories/new/retract?space={SPACE}", {})
+    body["memories"][0]["content"] = "We use Go again."
+    upload(api, "c.json", json.dumps(body))
+    assert "active" == api.get(f"/v1/memories/old?space={SPACE}").get_json()["status"]
+
+
+def test_a_file_that_names_a_retracted_id_is_refused_by_its_name(api):
+    upload(api, "a.json", json.dumps({"memories": [a_memory("gone"), a_memory("d-2")]}))
+    api.post(f"/v1/memories/gone/retract?space={SPACE}", {})
+    body = {"memories": [a_memory("gone", content="Back?"), a_memory("d-3", content="New.")]}
+
+    error = upload(api, "b.json", json.dumps(body)).get_json()["error"]
+
+    assert "repository_error" == error["code"]
+    assert "gone" in error["message"]
+    assert 404 == api.get(f"/v1/memories/d-3?space={SPACE}").status_code
+
+
+def test_a_file_takes_the_three_statuses_of_002(api):
+    body = json.dumps({"memories": [a_memory(status="archived")]})
+
+    assert (
+        "InvalidStatus"
+        in upload(api, content=body, filename="a.json").get_json()["error"]["message"]
+    )
 
 
 def test_a_file_of_edges_alone_is_known_again(api):
@@ -772,11 +822,9 @@ def test_a_large_document_is_joined_with_its_parts(api, small_parts):
 
     manifest = upload(api, "long.md", text).get_json()
 
-    assert (manifest["memoriesWritten"], 0) == (len(memories(api)), manifest["edgesWritten"])
-    assert (
-        len(memories(api)) - 1
-        == api.get(f"/v1/edges?space={SPACE}&type=PART_OF").get_json()["total"]
-    )
+    parts = api.get(f"/v1/edges?space={SPACE}&type=PART_OF").get_json()["total"]
+    assert len(memories(api)) - 1 == parts
+    assert (parts + 1, parts) == (manifest["memoriesWritten"], manifest["edgesWritten"])
 
 
 def test_a_version_that_is_saved_while_the_file_is_read_is_the_one_that_is_taken_in(api, workspace):

@@ -1,5 +1,7 @@
 """Write-backs and bulletins over HTTP."""
 
+import json
+
 import pytest
 from fakes import Faulty
 from parts import with_recall
@@ -62,6 +64,141 @@ def test_a_later_attempt_revises_the_memory_and_leaves_two_sources(api):
         " RETURN count(k)",
         uid=uid,
     )
+
+
+def test_a_retracted_output_is_refused_by_name_and_the_others_are_kept(api):
+    first = work(api, decision="Ship on Friday.", note="Tea is hot.")["results"]
+    api.post(f"/v1/memories/{first[0]['uid']}/retract?space={SPACE}", {})
+
+    decision, note = work(api, attempt=2, decision="Ship on Monday.", note="Tea is cold.")[
+        "results"
+    ]
+
+    assert ("refused", "retracted") == (decision["outcome"], decision["error"]["code"])
+    assert first[0]["uid"] in decision["error"]["message"]
+    assert "revised" == note["outcome"]
+
+
+def test_a_later_attempt_is_written_over_what_was_superseded_meanwhile(api):
+    uid = work(api, decision="Ship on Friday.")["results"][0]["uid"]
+    body = {"space": SPACE, "content": "Ship on Tuesday.", "uid": "new", "updates": [uid]}
+    api.post("/v1/memories", body)
+
+    (later,) = work(api, attempt=2, decision="Ship on Monday.")["results"]
+
+    assert ("revised", uid) == (later["outcome"], later["uid"])
+    memory = api.get(f"/v1/memories/{uid}?space={SPACE}").get_json()
+    assert ("Ship on Monday.", "superseded") == (memory["content"], memory["status"])
+
+
+def test_a_long_output_is_split_and_a_shorter_attempt_leaves_no_part_of_it(api):
+    long = "\n\n".join(f"Paragraph {number} of the report. " * 40 for number in range(40))
+    whole, other = work(api, result=long, note="Tea is hot.")["results"][::-1]
+
+    assert ["created", "created"] == [whole["outcome"], other["outcome"]]
+    edges = api.get(f"/v1/edges?space={SPACE}&type=PART_OF&limit=200").get_json()
+    assert edges["total"] > 8
+    assert {whole["uid"]} == {edge["to"] for edge in edges["items"]}
+    recall = {"spaces": [SPACE], "query": "paragraph 33", "limit": 50}
+    assert any("Paragraph 33" in item["memory"]["content"] for item in recalled(api, recall))
+
+    work(api, attempt=2, result="In short: ship.", note="Tea is hot.")
+
+    assert not any("Paragraph" in item["memory"]["content"] for item in recalled(api, recall))
+
+
+def recalled(api, body):
+    return api.post("/v1/recall", body).get_json()["items"]
+
+
+def test_a_long_message_is_split_and_not_cited_in_its_own_context(api):
+    long = "\n\n".join(f"Paragraph {number} of the report. " * 40 for number in range(40))
+
+    assert "created" == say(api, long)["outcome"]
+    assert "unchanged" == say(api, long)["outcome"]
+
+    context = api.post(
+        "/v1/context",
+        {
+            "space": SPACE,
+            "purpose": "selector",
+            "message_id": "m-1",
+            "conversation_id": "c-1",
+            "content": long,
+        },
+    ).get_json()
+    assert [] == context["citations"]
+
+
+def test_a_typed_graph_has_three_statuses(api):
+    uid = work(api, decision="Ship on Friday.")["results"][0]["uid"]
+    answer = api.post(f"/v1/memories/{uid}/archive?space={SPACE}", {"reason": "old"}).get_json()
+
+    assert ("superseded", "old") == (answer["memory"]["status"], answer["memory"]["status_reason"])
+    listed = {
+        status: api.get(f"/v1/memories?space={SPACE}&status={status}")
+        for status in ("active", "superseded", "retracted", "archived")
+    }
+    assert [0, 1, 0] == [listed[name].get_json()["total"] for name in [*listed][:3]]
+    assert 422 == listed["archived"].status_code
+    assert "InvalidStatus" in str(listed["archived"].get_json())
+    (space,) = api.get("/v1/spaces").get_json()["items"]
+    assert {"Decision": {"superseded": 1}} == space["counts"]
+    body = {"spaces": [SPACE], "query": "ship"}
+    assert [] == recalled(api, body)
+    (item,) = recalled(api, body | {"include_superseded": True})
+    assert "superseded" == item["memory"]["status"]
+    trace = api.post("/v1/recall", body).get_json()["trace_id"]
+    why = api.get(f"/v1/traces/{trace}/why/{uid}?space={SPACE}").get_json()
+    assert "superseded" == why["reason"]
+
+
+def test_what_is_superseded_or_retracted_is_logged_with_both_ids(api, capsys):
+    for uid in ("a", "b"):
+        api.post("/v1/memories", {"space": SPACE, "content": f"Memory {uid}.", "uid": uid})
+    capsys.readouterr()
+
+    body = {"space": SPACE, "content": "Memory c.", "uid": "c", "updates": ["a"]}
+    superseding = api.post("/v1/memories", body).get_json()["trace_id"]
+    api.post("/v1/edges", {"space": SPACE, "from": "c", "to": "b", "type": "UPDATES"})
+    retracting = api.post(f"/v1/memories/c/retract?space={SPACE}", {}).get_json()["trace_id"]
+    api.post("/v1/memories", {"space": "user:ada", "content": "One.", "uid": "one"})
+    api.post("/v1/memories/one/retract?space=user:ada", {})
+
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if line[:1] == "{"]
+    events = [line for line in lines if str(line.get("event")).startswith("memory.status.")]
+    assert [
+        ("memory.status.superseded", "a", "c"),
+        ("memory.status.superseded", "b", "c"),
+        ("memory.status.retracted", "c", None),
+    ] == [(line["event"], line["memory_id"], line["replaced_by"]) for line in events]
+    assert {"orchestrator_id": "main"}.items() <= events[0].items()
+    shown = api.get(f"/v1/traces/{superseding}").get_json()["events"]
+    assert ("a", "superseded", "c") == (
+        shown[-1]["uid"],
+        shown[-1]["outcome"],
+        shown[-1]["replaced_by"],
+    )
+    (shown,) = api.get(f"/v1/traces/{retracting}").get_json()["events"]
+    assert ("c", "retracted") == (shown["uid"], shown["outcome"])
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "field"),
+    [
+        ("memories", {"space": SPACE}, "content"),
+        ("memories", {"content": "Tea."}, "space"),
+        ("memories", {"space": SPACE, "content": " "}, "content"),
+        ("memories", {"space": SPACE, "content": "Tea.", "summary": " "}, "summary"),
+        ("edges", {"space": SPACE, "from": "a", "type": "UPDATES"}, "to"),
+        ("edges", {"space": SPACE, "to": "a", "type": "UPDATES"}, "from"),
+    ],
+)
+def test_a_missing_field_is_named_as_002_names_it(api, path, body, field):
+    answer = api.post(f"/v1/{path}", body)
+
+    assert 422 == answer.status_code
+    assert "MissingField" in str(answer.get_json()["error"]["fields"][field])
 
 
 def test_outputs_are_written_all_or_none(api):

@@ -5,8 +5,10 @@ import json
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import urllib.parse
 from http import HTTPStatus
 from itertools import pairwise
 from pathlib import Path
@@ -225,6 +227,59 @@ def test_a_body_in_chunks_is_taken(service):
 
     assert HTTPStatus.CREATED == connection.getresponse().status
     connection.close()
+
+
+def raw(service, request: bytes) -> tuple[int, dict[str, str], object]:
+    """The answer to the bytes of a request: status, headers, JSON."""
+    with socket.create_connection(("127.0.0.1", service.port), timeout=30) as connection:
+        connection.sendall(request)
+        answer = http.client.HTTPResponse(connection)
+        answer.begin()
+        return answer.status, dict(answer.getheaders()), json.loads(answer.read())
+
+
+def test_any_id_that_can_be_written_can_be_asked_for(service):
+    conversation = "\U0001f600" * 512
+    source = {"conversation_id": conversation, "key": "\u00e9" * 512}
+    body = {"space": "user:long", "content": "Ada likes tea.", "source": source}
+    assert 201 == service.call("POST", "/v1/memories", body)[0]
+
+    tag = urllib.parse.quote(conversation)
+    assert len(tag) > 6_000
+    status, found = service.call("GET", f"/v1/memories?space=user:long&conversation_id={tag}")
+    assert (200, 1) == (status, found["total"])
+
+
+@pytest.mark.parametrize(
+    ("request_", "expected", "code"),
+    [
+        (b"GET /" + b"a" * 40_000 + b" HTTP/1.1\r\n\r\n", 414, "too_large"),
+        (b"GET / HTTP/1.1\r\nX-A: " + b"a" * 70_000 + b"\r\n\r\n", 431, "too_large"),
+        (b"GET\r\n\r\n", 400, "malformed"),
+        (b"GET / HTTP/9.9\r\n\r\n", 400, "malformed"),
+        (b"GET / HTTP/1.1\r\nNo colon\r\n\r\n", 400, "malformed"),
+    ],
+    ids=["long line", "long header", "no path", "no version", "no header"],
+)
+def test_what_is_no_request_is_answered_in_the_form_of_all_errors(
+    service, request_, expected, code
+):
+    status, headers, body = raw(service, request_)
+
+    assert (expected, code) == (status, body["error"]["code"])
+    assert "application/json" == headers["Content-Type"]
+    assert headers["X-Request-ID"] == body["error"]["request_id"]
+
+
+def test_a_malformed_chunk_is_malformed(service):
+    head = (
+        f"POST /v1/memories HTTP/1.1\r\nHost: x\r\nX-API-Key: {service.key}\r\n"
+        "Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+    )
+
+    status, _, body = raw(service, head.encode() + b"zz\r\n{}\r\n0\r\n\r\n")
+
+    assert (400, "malformed") == (status, body["error"]["code"])
 
 
 def test_logs_hold_no_memory_contents(service):

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphmem.intake.file_parsers import parts_of
+from graphmem.intake.splitting import parts_of
 
 TEXTS = st.text(alphabet="ab .!?\n\té日本語\u0301", max_size=300)
 

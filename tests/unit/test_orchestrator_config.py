@@ -187,3 +187,31 @@ def test_what_holds_for_one_orchestrator_stands_over_what_holds_for_all(tmp_path
         "file: policy.recall.fused.k"
         == combined(configuration.layers_of(ADA)).origins["recall.fused.k"]
     )
+
+
+def test_folders_are_shared_with_single_orchestrators(tmp_path):
+    file = tmp_path / "graphmem.toml"
+    file.write_text(
+        f"[orchestrators.main]\nsource_roots = ['{tmp_path}']\n"
+        f"[orchestrators.'acme/x']\nsource_roots = ['{tmp_path}/a', '{tmp_path}/b']\n"
+    )
+    environment = {
+        "GRAPHMEM_CONFIG": str(file),
+        "GRAPHMEM__ORCHESTRATORS__OTHER__SOURCE_ROOTS": f"{tmp_path}/c:{tmp_path}/d",
+    }
+
+    found = load_settings(environment).orchestrators
+
+    assert {
+        "main": {"source_roots": (tmp_path,)},
+        "acme/x": {"source_roots": (tmp_path / "a", tmp_path / "b")},
+        "other": {"source_roots": (tmp_path / "c", tmp_path / "d")},
+    } == found
+
+
+def test_folders_that_are_none_are_named(tmp_path):
+    file = tmp_path / "graphmem.toml"
+    file.write_text("[orchestrators.main]\nsource_roots = 7\n")
+
+    with pytest.raises(SettingsError, match=r"orchestrators\.main\.source_roots"):
+        load_settings({"GRAPHMEM_CONFIG": str(file)})

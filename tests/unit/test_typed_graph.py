@@ -166,6 +166,23 @@ def test_provenance_source_path_validation_and_canonicalization(tmp_path):
     assert not may_cite(workspace.processed / "in.txt", elsewhere)
 
 
+def test_a_folder_shared_with_one_orchestrator_is_cited_by_no_other(tmp_path):
+    shared = tmp_path / "shared" / "in.txt"
+    shared.parent.mkdir()
+    shared.write_text("Tea.")
+    workspaces = Workspaces(tmp_path / "data", own_roots={"acme/main": [shared.parent]})
+    spaces = [
+        Space(tenant=tenant, kind=kind, owner="main")
+        for tenant, kind in (
+            ("acme", SpaceKind.ORCHESTRATOR),
+            ("main", SpaceKind.ORCHESTRATOR),
+            ("acme", SpaceKind.USER),
+        )
+    ]
+
+    assert [True, False, False] == [workspaces.may_cite(space, str(shared)) for space in spaces]
+
+
 @pytest.mark.parametrize(
     "owner", ["main", "..", ".", ".hidden", "a\\b", "%2E", "Ä-1", "a" * 128, "a\u0301"]
 )

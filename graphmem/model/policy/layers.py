@@ -6,7 +6,7 @@ from typing import Any
 
 from graphmem.model.orchestrator_config import policy_overrides
 from graphmem.model.policy.kinds import KIND_DEFAULTS
-from graphmem.model.space import FIRST_TENANT, Space, SpaceKind
+from graphmem.model.space import Space, SpaceKind, configured_name
 
 DEFAULT = "default"
 
@@ -43,8 +43,7 @@ class Configuration:
         kind = kind_layer(space, KIND_DEFAULTS)
         if space.kind is not SpaceKind.ORCHESTRATOR:
             return (general, kind)
-        is_first = space.tenant == FIRST_TENANT
-        name = space.owner if is_first else f"{space.tenant}/{space.owner}"
+        name = configured_name(space)
         return (
             general,
             kind,
