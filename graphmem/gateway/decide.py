@@ -152,7 +152,12 @@ def _said_otherwise(draft: Draft, item: Item, known: Memory, policy: Policy) -> 
     if not is_moved or twin is known:
         return revise_by_source(draft, item, known, policy)
     if request.after is None and request.source.conversation_id == known.source.conversation_id:
-        item = replace(item, request=replace(request, after=known.uid))  # takes its turn
+        request = replace(request, after=known.uid)  # takes its turn
+    if request.on_same_key is OnSameKey.REVISE:
+        request = replace(
+            request, on_same_key=OnSameKey.SUPERSEDE
+        )  # what others say stays as it is
+    item = replace(item, request=request)
     applied = _with_source(draft, item, _apply(draft, item, policy))
     leave(draft, known, request.source, applied.memory)
     return applied._replace(outcome=Outcome.REVISED, memory=draft.memories[applied.memory.key])
@@ -263,14 +268,17 @@ def _placed(draft: Draft, item: Item, place: Place, policy: Policy) -> Applied:
     takes_over = not is_past and place.begin <= draft.now
     memory = create(draft, item, policy, instead_of=place.in_force if takes_over else None)
     memory = replace(memory, valid_from=memory.valid_from or place.begin)
-    if after and (memory.valid_until is None or memory.valid_until > after.began):
+    is_cut = after is not None and not memory.is_over(after.began)
+    if after and is_cut:
         memory = replace(memory, valid_until=after.began)
     draft.memories[memory.key] = memory
-    if before:
+    brings_edges = "status" in item.request.given  # what another system kept
+    ends_before = before and (before.status is Status.ACTIVE or not before.is_over(place.begin))
+    if before and (ends_before or not brings_edges):
         draft.draw(memory, EdgeType.UPDATES, before)
-        if before.status is Status.ACTIVE or not before.is_over(place.begin):
-            draft.end(before, place.begin)
-    if after:
+    if before and ends_before:
+        draft.end(before, place.begin)
+    if after and (is_cut or not brings_edges):
         draft.draw(after, EdgeType.UPDATES, memory)
     if after and is_past:
         return Applied(Outcome.SUPERSEDED_BY_NEWER, draft.put_before(memory, after.began))

@@ -245,6 +245,8 @@ class Draft:
             self.end(other, began)
         else:
             self.set_status(other, Status.SUPERSEDED, Reason.UPDATE)
+        if self.memories[memory.key].status is Status.ACTIVE:
+            self.take_claims(self.memories[memory.key], also_from=None)
         return True
 
     def end(self, memory: Memory, at: datetime) -> None:
@@ -362,6 +364,11 @@ class Draft:
             unnamed_edges=frozenset(self.unnamed_edges),
             removed_edges=tuple(self.removed_edges),
             claims=self.new_claims,
+            moved=frozenset(
+                claim
+                for claim, key in self.new_claims.items()
+                if self.before.claims.get(claim, key) != key and claim in self.digests
+            ),
             digests=self.digests,
             sources=self.sources,
             sourced=tuple(self.memories[key] for key in sorted(self.sourced)),

@@ -134,7 +134,8 @@ def revise(
     _check_interval(memory)
     _check_no_twin(draft, memory, existing)
     keeps = keeps or item.is_correction or keeps_status(item) or upserts
-    if _begins_anew(memory, existing, item, draft.now):
+    stays_away = keeps and memory.status is not Status.ACTIVE
+    if not stays_away and _begins_anew(memory, existing, item, draft.now):
         memory = replace(memory, valid_from=draft.now, valid_until=None)
     is_stale = not (existing.is_current(draft.now) or keeps)
     if memory == existing and not is_stale:
@@ -149,8 +150,7 @@ def revise(
         embedded=item.has_vectors if re_embed else existing.embedded,
     )
     draft.put(memory)
-    is_of_other_kind = (memory.type, memory.logical_key) != (existing.type, existing.logical_key)
-    if re_embed or is_stale or is_of_other_kind or memory.status is not existing.status:
+    if re_embed or is_stale or _claims_of(memory) != _claims_of(existing):
         _claim_anew(draft, memory, existing)
     if re_embed:
         draft.vectors_of[memory.key] = item.index
@@ -208,6 +208,12 @@ def _confirmed(memory: Memory, existing: Memory, item: Item) -> Memory:
         return memory
     request = item.request
     return replace(memory, expires_at=request.expires_at if "expires_at" in request.given else None)
+
+
+def _claims_of(memory: Memory) -> tuple[object, ...]:
+    """What beside its words decides what a memory claims."""
+    times = (memory.occurred_at, memory.valid_from, memory.valid_until)
+    return (memory.type, memory.logical_key, memory.status, *times)
 
 
 def _claim_anew(draft: Draft, memory: Memory, existing: Memory) -> None:

@@ -10,9 +10,7 @@ from typing import Any
 
 from graphmem.gateway.claims import source_claim
 from graphmem.gateway.draft import Draft
-from graphmem.model.edge import EdgeType
-from graphmem.model.event import Reason
-from graphmem.model.memory import Memory, Status
+from graphmem.model.memory import Memory
 from graphmem.model.source import Source
 from graphmem.model.state import MORE_SOURCES
 from graphmem.model.writing import WriteRequest
@@ -96,9 +94,7 @@ def leave(draft: Draft, memory: Memory, source: Source, into: Memory) -> None:
     if memory.sources_total > 1 and memory.more_sources:
         drop_source(draft, memory, source)
         return
-    draft.draw(into, EdgeType.UPDATES, memory)
-    if memory.status is Status.ACTIVE:
-        draft.set_status(memory, Status.SUPERSEDED, Reason.UPDATE)
+    draft.supersede(draft.memories[into.key], memory)
 
 
 def absorb(draft: Draft, memory: Memory, other: Memory) -> Memory:

@@ -14,7 +14,7 @@ from marshmallow import RAISE, Schema, ValidationError, fields, validate
 from graphmem.errors import InvalidInput
 from graphmem.gateway.edges import EdgeRequest
 from graphmem.messages import flat_messages
-from graphmem.model.edge import Edge, EdgeType
+from graphmem.model.edge import Edge, EdgeType, is_made_edge_uid
 from graphmem.model.entity import EntityRef
 from graphmem.model.memory import Authority, Memory, MemoryType, Status
 from graphmem.model.source import CapturedBy, Source, SourceType
@@ -160,7 +160,10 @@ def edge_request(value: Any, space: Space) -> EdgeRequest:  # noqa: ANN401 - any
     Raises:
         InvalidInput: it is not in that form.
     """
-    return EdgeRequest(space=space, **_checked(_EdgeLine(), "edge", value))
+    values = _checked(_EdgeLine(), "edge", value)
+    if is_made_edge_uid(values.get("uid", "")):
+        del values["uid"]  # of the space that it was exported from
+    return EdgeRequest(space=space, **values)
 
 
 def _checked(schema: Schema, kind: str, value: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON

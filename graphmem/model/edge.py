@@ -1,6 +1,7 @@
 """Edges: typed, weighted relations between two memories of one space."""
 
 import hashlib
+import re
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -42,6 +43,11 @@ def edge_uid(from_key: str, edge_type: EdgeType | LineageType, to_key: str) -> s
     """The uid of an edge whose caller gave none: the same ends and type always give the same."""
     digest = hashlib.sha256(f"{from_key}|{edge_type}|{to_key}".encode()).hexdigest()
     return f"e-{digest[:24]}"
+
+
+def is_made_edge_uid(uid: str) -> bool:
+    """Whether edge_uid made it, which counts only between memories of that space."""
+    return re.fullmatch(r"e-[0-9a-f]{24}", uid) is not None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

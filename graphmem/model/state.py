@@ -108,6 +108,7 @@ class Decision:
     unnamed_edges: frozenset[EdgePlace] = frozenset()  # of them: drawn without a uid
     removed_edges: tuple[EdgePlace, ...] = ()
     claims: Mapping[str, str] = field(default_factory=dict)  # to be set
+    moved: frozenset[str] = frozenset()  # of the claims: sources that leave another memory
     digests: Mapping[str, str] = field(default_factory=dict)  # to be set, of claimed sources
     released: frozenset[str] = frozenset()  # memories whose content and logical claims end
     sources: Mapping[SourcePlace, Source | None] = field(default_factory=dict)  # None: gone

@@ -307,7 +307,8 @@ def _create(transaction: Transaction, decision: Decision, enrichment: Enrichment
         return
     claims: dict[str, list[Row]] = defaultdict(list)
     for claim, key in sorted(decision.claims.items()):
-        claims[key].append({"key": claim, "digest": decision.digests.get(claim)})
+        if claim not in decision.moved:
+            claims[key].append({"key": claim, "digest": decision.digests.get(claim)})
     rows = [
         {
             "labels": memory_labels(memory),
@@ -385,7 +386,7 @@ def _chunk_rows(memory: Memory, decision: Decision, enrichment: Enrichment) -> l
 
 
 def _claims_of_others(decision: Decision, locked: Collection[str]) -> list[Row]:
-    """The claims that go to memories that were there before."""
+    """The claims that go to memories that were there before, or leave one."""
     created = {memory.key for memory in decision.created}
     return [
         _in_space(claim)
@@ -395,7 +396,7 @@ def _claims_of_others(decision: Decision, locked: Collection[str]) -> list[Row]:
             "if_free": claim not in locked,
         }
         for claim, key in sorted(decision.claims.items())
-        if key not in created
+        if key not in created or claim in decision.moved
     ]
 
 

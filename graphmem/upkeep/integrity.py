@@ -57,7 +57,8 @@ def findings(
     """What is wrong with a memory. ``unclaimed`` are claims that nobody holds."""
     memory = inspected.memory
     found = set()
-    if memory.is_current(now) and unclaimed & set(own_claims(memory)):
+    claims_something = memory.is_current(now) and not memory.is_over(now)
+    if claims_something and unclaimed & set(own_claims(memory)):
         found.add(Finding.WITHOUT_CLAIM)
     is_succeeded = memory.status is Status.SUPERSEDED and memory.kept_by is None
     if is_succeeded and not inspected.has_successor:
