@@ -10,8 +10,9 @@ from api.fields import RequestSchema, Text
 from api.json_blueprint import JsonBlueprint
 from api.paging import page_answer, page_of
 from api.service import service
+from graphmem.bounded_fields import Several
 from graphmem.errors import Forbidden
-from graphmem.model.caller import Role, is_pattern
+from graphmem.model.caller import STARS_MAX, Role, is_pattern
 from graphmem.model.page import Page
 from graphmem.model.space import FIRST_TENANT, SpaceKind, is_tenant_name
 from graphmem.text.times import iso
@@ -24,7 +25,8 @@ blueprint = JsonBlueprint(
 def _check_pattern(pattern: str) -> None:
     if not is_pattern(pattern):
         message = (
-            f"Must be * or kind:owner with * as a wild card; the kinds are {', '.join(SpaceKind)}."
+            f"Must be * or kind:owner with at most {STARS_MAX} * as wild cards;"
+            f" the kinds are {', '.join(SpaceKind)}."
         )
         raise ValidationError(message)
 
@@ -40,10 +42,11 @@ class KeyRequest(RequestSchema):
 
     name = Text(required=True, validate=validate.Length(1, 128))
     role = fields.Enum(Role, by_value=True, required=True)
-    spaces = fields.List(
+    spaces = Several(
         Text(validate=[validate.Length(1, 300), _check_pattern]),
+        most=64,
         required=True,
-        validate=validate.Length(1, 64),
+        validate=validate.Length(1),
     )
     tenant = Text(validate=_check_tenant)
 
@@ -68,8 +71,8 @@ KeyList = page_of(KeyAnswer, "KeyList", "The keys of a tenant.")
 @requires(Role.ADMIN)
 @blueprint.response(200, KeyList)
 def listing() -> Response:
-    """List the keys, oldest first."""
-    keys = tuple(service().keys.listing(g.caller.tenant))
+    """List the keys of the tenant that can do no more than one's own, oldest first."""
+    keys = tuple(service().keys.held_by(g.caller))
     return page_answer(Page(items=keys, total=len(keys)), _view)
 
 
@@ -78,11 +81,12 @@ def listing() -> Response:
 @blueprint.arguments(KeyRequest)
 @blueprint.response(201, KeyAnswer)
 def create(values: dict[str, Any]) -> Response:
-    """Make a key. An admin key of the first tenant may name another tenant."""
+    """Make a key. An admin key of the first tenant with ``*`` may name another tenant."""
     tenant = values.get("tenant", g.caller.tenant)
-    if g.caller.tenant not in {tenant, FIRST_TENANT}:
+    is_first = g.caller.tenant == FIRST_TENANT and "*" in g.caller.spaces
+    if tenant != g.caller.tenant and not is_first:
         raise Forbidden
-    if not g.caller.may_grant(values["spaces"]):
+    if not (g.caller.holds(values["spaces"]) and g.caller.role.includes(values["role"])):
         message = "A key cannot be given spaces that your own key does not have."
         raise Forbidden(message)
     made = service().keys.create(
@@ -97,8 +101,12 @@ def create(values: dict[str, Any]) -> Response:
 @requires(Role.ADMIN)
 @blueprint.response(200, KeyAnswer)
 def revoke(key_id: str) -> Response:
-    """Revoke a key; other processes may honour it for five more seconds."""
-    return jsonify(_view(service().keys.revoke(key_id, tenant=g.caller.tenant)))
+    """Revoke a key that can do no more than one's own.
+
+    Other processes may honour it for five more seconds.
+    """
+    revoked = service().keys.revoke(key_id, tenant=g.caller.tenant, by=g.caller)
+    return jsonify(_view(revoked))
 
 
 def _view(key: Any) -> dict[str, Any]:  # noqa: ANN401 - a mapping

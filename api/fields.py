@@ -4,11 +4,13 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from marshmallow import RAISE, Schema, ValidationError, fields, validate
+from marshmallow import RAISE, Schema, ValidationError, fields, pre_load, validate
 
 from graphmem.model.entity import EntityRef
 from graphmem.text.normalise import is_storable, nfc, one_line
 from graphmem.text.times import has_zone
+
+_FIELDS_MAX = 100  # of a request
 
 
 def invalid_as(kind: str, failure: str) -> dict[str, str | list[Any] | dict[Any, Any]]:
@@ -35,6 +37,14 @@ class RequestSchema(Schema):
         """How marshmallow reads it."""
 
         unknown = RAISE
+
+    @pre_load
+    def _few(self, values: Any, **_: object) -> Any:  # noqa: ANN401 - any JSON
+        """So many fields no request has; each unknown one would have a message of its own."""
+        if isinstance(values, Mapping) and len(values) > _FIELDS_MAX:
+            message = f"At most {_FIELDS_MAX} fields."
+            raise ValidationError(message)
+        return values
 
 
 class UtcDateTime(fields.AwareDateTime):

@@ -59,7 +59,8 @@ class SpacesField(fields.List[str]):
         )
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> Any:  # noqa: ANN401
-        names = super()._deserialize(value, attr, data, **options)
+        is_long = isinstance(value, list) and len(value) > _SPACES_MAX
+        names = value if is_long else super()._deserialize(value, attr, data, **options)
         if not 1 <= len(names) <= _SPACES_MAX:
             message = f"Length must be between 1 and {_SPACES_MAX}."
             raise ValidationError(message)

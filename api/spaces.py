@@ -13,6 +13,7 @@ from api.lookup import space_in_path
 from api.paging import PageQuery, cursor_of, page_answer, page_of
 from api.service import service
 from api.space_fields import SpaceField
+from graphmem.bounded_fields import Table
 from graphmem.errors import InvalidInput
 from graphmem.model.caller import Role
 from graphmem.model.memory import Status, shown_status
@@ -66,7 +67,7 @@ class PolicyBody(RequestSchema):
     """What a space has of its own policy, instead of what it had."""
 
     space = SpaceField(required=True, metadata={"example": "user:ada"})
-    overrides = fields.Dict(
+    overrides = Table(
         keys=fields.String(),
         required=True,
         metadata={"example": {"recall.fused.k": 12}, "description": "Path in the policy → value"},

@@ -401,7 +401,8 @@ def export_space(settings: Settings, space: str, tenant: str, file: TextIO) -> N
 
 @cli.command("import")
 @click.argument("space")
-@click.argument("file", type=click.File("r", encoding="utf-8"))
+# a byte that is no UTF-8 becomes a character that no memory may have, and its line is named
+@click.argument("file", type=click.File("r", encoding="utf-8", errors="surrogateescape"))
 @_TENANT
 @_OUTPUT
 @_with_settings

@@ -8,6 +8,7 @@ from api.fields import MISSING, Number, RequestSchema, Text, invalid_as
 from api.memories.schemas import EntityAnswer, MemoryAnswer
 from api.paging import PageQuery, page_of
 from api.space_fields import SpaceField, SpacesField
+from graphmem.bounded_fields import Several
 from graphmem.gateway.validation import UID_FORM, is_uid
 from graphmem.intake.jsonl_format import exported_edge
 from graphmem.model.edge import Edge, EdgeType, LineageType, edge_type
@@ -60,7 +61,7 @@ class EdgeListQuery(PageQuery):
     """Which edges a list shows."""
 
     space = SpacesField()
-    type = fields.List(EdgeTypeField(metadata={"enum": list(EdgeType)}), load_default=list)
+    type = Several(EdgeTypeField(metadata={"enum": list(EdgeType)}), most=16, load_default=list)
     memory = fields.String(load_default=None, validate=check_uid)
 
 
@@ -69,7 +70,9 @@ class NeighbourQuery(RequestSchema):
 
     space = SpaceField(load_default=None)
     depth = fields.Integer(load_default=1, validate=validate.Range(1, 3))
-    edge_type = fields.List(EdgeTypeField(metadata={"enum": list(EdgeType)}), load_default=list)
+    edge_type = Several(
+        EdgeTypeField(metadata={"enum": list(EdgeType)}), most=16, load_default=list
+    )
     limit = fields.Integer(load_default=50, validate=validate.Range(1, 200))
 
 

@@ -10,6 +10,7 @@ from api.fields import EntityField, RequestSchema, Text, UtcDateTime
 from api.paging import PageQuery, page_of
 from api.recall.schemas import CardFactAnswer
 from api.space_fields import SpaceField, SpacesField
+from graphmem.bounded_fields import Several
 from graphmem.model.entity import EntityType
 from graphmem.model.entity_change import ChangeKind, EntityChange
 from graphmem.model.space import space_from_key
@@ -25,7 +26,7 @@ class EntityListQuery(PageQuery):
     """Which entities a list shows."""
 
     space = SpacesField()
-    type = fields.List(fields.Enum(EntityType, by_value=True), load_default=list)
+    type = Several(fields.Enum(EntityType, by_value=True), most=16, load_default=list)
     prefix = Text(load_default="", validate=validate.Length(max=512))
 
 
@@ -63,10 +64,11 @@ class SplitBody(RequestSchema):
 
     space = SpaceField(required=True, metadata={"example": "user:ada"})
     into = EntityField(required=True, metadata=_KEY)
-    memories = fields.List(
+    memories = Several(
         fields.String(validate=check_uid),
+        most=500,
         required=True,
-        validate=validate.Length(1, 500),
+        validate=validate.Length(1),
         metadata={"description": "uids of memories of the space that mention it"},
     )
     reason = Text(load_default=None, validate=validate.Length(1, 500))

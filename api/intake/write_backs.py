@@ -13,6 +13,7 @@ from api.json_blueprint import JsonBlueprint
 from api.memories.schemas import MemoryAnswer, memory_view
 from api.service import service
 from api.space_fields import OrchestratorRequest
+from graphmem.bounded_fields import Several, Table
 from graphmem.errors import InvalidInput, RetractedSource
 from graphmem.gateway.edges import EdgeRequest
 from graphmem.intake.write_backs import (
@@ -54,7 +55,7 @@ class WorkflowOutputBody(OrchestratorRequest):
     workflow_run_id = Text(required=True, validate=validate.Length(1, 128))
     step_id = Text(required=True, validate=validate.Length(1, 128))
     attempt = fields.Integer(required=True, validate=validate.Range(0, 1_000_000))
-    outputs = fields.Dict(
+    outputs = Table(
         keys=Text(validate=validate.Length(1, 128)),
         values=Text(validate=_CONTENT),
         required=True,
@@ -68,9 +69,7 @@ class DiagnosticsBody(OrchestratorRequest):
 
     finding_id = Text(required=True, validate=_ID)
     content = Text(required=True, validate=_CONTENT)
-    related = fields.List(
-        fields.String(validate=check_uid), load_default=list, validate=validate.Length(max=32)
-    )
+    related = Several(fields.String(validate=check_uid), most=32, load_default=list)
 
 
 class WrittenAnswer(Schema):

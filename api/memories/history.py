@@ -1,5 +1,6 @@
 """Histories in answers."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -10,7 +11,9 @@ from api.memories.schemas import MemoryAnswer, memory_view
 from api.paging import PageQuery, page_of
 from api.space_fields import SpaceField
 from graphmem.model.caller import Caller
+from graphmem.model.edge import Edge, EdgeType, LineageType
 from graphmem.model.memory import Memory
+from graphmem.model.space import Space, SpaceKind
 from graphmem.store.history import History
 from graphmem.text.times import iso
 
@@ -93,10 +96,18 @@ def _version(
 def lineage_view(history: History, caller: Caller) -> list[dict[str, Any]]:
     """The lineage as far as it lies in spaces that a caller may see."""
     return [
-        edge_view(each.edge) | {"space": each.space.name}
+        edge_view(_as_typed(each.edge, each.space)) | {"space": each.space.name}
         for each in history.lineage
         if caller.may_see(each.space)
     ]
+
+
+def _as_typed(edge: Edge, space: Space) -> Edge:
+    """A fold as a typed graph knows it: its members are PART_OF it (002)."""
+    is_typed = space.kind is SpaceKind.ORCHESTRATOR
+    if not (is_typed and edge.type is LineageType.FOLDED_FROM):
+        return edge
+    return replace(edge, type=EdgeType.PART_OF, from_uid=edge.to_uid, to_uid=edge.from_uid)
 
 
 def _changes(earlier: Memory, later: Memory) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from api.fields import (
 )
 from api.paging import PageQuery, page_of
 from api.space_fields import SpaceField, SpacesField
+from graphmem.bounded_fields import Several, Table
 from graphmem.gateway.validation import problems
 from graphmem.intake.jsonl_format import memory_values
 from graphmem.model.memory import Authority, Memory, MemoryType, Status, shown_status
@@ -86,14 +87,14 @@ class MemoryRequest(_TypedRequest):
     summary = fields.String()
     actor = fields.String()
     context = fields.String()
-    entities = fields.List(EntityField(metadata={"example": "person:ada"}))
+    entities = Several(EntityField(metadata={"example": "person:ada"}), most=_LIMITS.entities_max)
     logical_key = fields.String()
     on_same_key = fields.Enum(OnSameKey, by_value=True)
-    updates = fields.List(fields.String(), metadata=_UIDS)
-    contradicts = fields.List(fields.String(), metadata=_UIDS)
-    related_to = fields.List(fields.String(), metadata=_UIDS)
-    caused_by = fields.List(fields.String(), metadata=_UIDS)
-    part_of = fields.List(fields.String(), metadata=_UIDS)
+    updates = Several(fields.String(), most=_LIMITS.references_max, metadata=_UIDS)
+    contradicts = Several(fields.String(), most=_LIMITS.references_max, metadata=_UIDS)
+    related_to = Several(fields.String(), most=_LIMITS.references_max, metadata=_UIDS)
+    caused_by = Several(fields.String(), most=_LIMITS.references_max, metadata=_UIDS)
+    part_of = Several(fields.String(), most=_LIMITS.references_max, metadata=_UIDS)
     after = fields.String(metadata={"description": "uid of the turn that this one follows"})
     source = fields.Nested(SourceSchema)
     authority = fields.Enum(Authority, by_value=True)
@@ -102,8 +103,8 @@ class MemoryRequest(_TypedRequest):
     valid_until = UtcDateTime()
     expires_at = UtcDateTime()
     pinned = Flag()
-    tags = fields.List(fields.String())
-    metadata = fields.Dict(keys=fields.String())
+    tags = Several(fields.String(), most=_LIMITS.tags_max)
+    metadata = Table(keys=fields.String())
     embedding = VectorField()
 
     @pre_load
@@ -135,14 +136,18 @@ class PatchRequest(_TypedRequest):
 
     content = fields.String()
     summary = fields.String(allow_none=True)
-    entities = fields.List(EntityField(metadata={"example": "person:ada"}), allow_none=True)
+    entities = Several(
+        EntityField(metadata={"example": "person:ada"}),
+        most=_LIMITS.entities_max,
+        allow_none=True,
+    )
     occurred_at = UtcDateTime(allow_none=True)
     valid_from = UtcDateTime(allow_none=True)
     valid_until = UtcDateTime(allow_none=True)
     expires_at = UtcDateTime(allow_none=True)
     pinned = Flag()
-    tags = fields.List(fields.String(), allow_none=True)
-    metadata = fields.Dict(keys=fields.String(), allow_none=True)
+    tags = Several(fields.String(), most=_LIMITS.tags_max, allow_none=True)
+    metadata = Table(keys=fields.String(), allow_none=True)
 
     @validates_schema(skip_on_field_errors=False)
     def _rules(self, values: dict[str, Any], **_: object) -> None:
@@ -191,10 +196,11 @@ class StatusRequest(RequestSchema):
 class BatchRequest(RequestSchema):
     """Many memories; a bad one never takes the others with it."""
 
-    items = fields.List(
+    items = Several(
         fields.Raw(allow_none=True, metadata={"description": "a memory as in POST /v1/memories"}),
+        most=_LIMITS.batch_max,
         required=True,
-        validate=validate.Length(min=1, max=_LIMITS.batch_max),
+        validate=validate.Length(min=1),
     )
     atomic = Flag(load_default=False)
 
@@ -203,7 +209,7 @@ class ListQuery(PageQuery):
     """What a list of memories shows."""
 
     space = SpacesField()
-    type = fields.List(fields.Enum(MemoryType, by_value=True), load_default=list)
+    type = Several(fields.Enum(MemoryType, by_value=True), most=32, load_default=list)
     status = fields.Enum(
         Status,
         by_value=True,
@@ -216,7 +222,7 @@ class ListQuery(PageQuery):
     known_at = UtcDateTime(
         load_default=None, metadata={"description": "What was recorded by then, as it was then"}
     )
-    tag = fields.List(Line(validate=NOT_EMPTY), load_default=list)
+    tag = Several(Line(validate=NOT_EMPTY), most=_LIMITS.tags_max, load_default=list)
     entity = Text(load_default=None, validate=NOT_EMPTY)
     conversation_id = Id(load_default=None, validate=NOT_EMPTY)
     created_after = UtcDateTime(load_default=None)

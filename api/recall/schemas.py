@@ -7,6 +7,7 @@ from marshmallow import Schema, fields, validate
 from api.edges.schemas import EdgeAnswer, edge_view
 from api.fields import Flag, Id, Line, Number, RequestSchema, Text, UtcDateTime
 from api.memories.schemas import MemoryAnswer, memory_view
+from graphmem.bounded_fields import Several
 from graphmem.model.memory import Memory, MemoryType
 from graphmem.model.policy import RecallPolicy
 from graphmem.model.source import CapturedBy, Source
@@ -22,10 +23,11 @@ _CANDIDATES = validate.Range(1, _LIMITS.candidates_max)
 class RecallBody(RequestSchema):
     """A question to some spaces."""
 
-    spaces = fields.List(
+    spaces = Several(
         fields.String(),
+        most=_LIMITS.spaces_max,
         required=True,
-        validate=validate.Length(1, _LIMITS.spaces_max),
+        validate=validate.Length(1),
         metadata={"example": ["user:ada"]},
     )
     query = Text(
@@ -44,14 +46,10 @@ class RecallBody(RequestSchema):
     ranker = fields.Enum(RankerName, by_value=True, load_default=None)
     candidates_vector = fields.Integer(strict=True, load_default=None, validate=_CANDIDATES)
     candidates_text = fields.Integer(strict=True, load_default=None, validate=_CANDIDATES)
-    types = fields.List(fields.Enum(MemoryType, by_value=True), load_default=list)
-    tags = fields.List(
-        Line(validate=validate.Length(1, 64)), load_default=list, validate=validate.Length(max=32)
-    )
-    entities = fields.List(
-        Text(validate=validate.Length(1, 512)), load_default=list, validate=validate.Length(max=16)
-    )
-    captured_by = fields.List(fields.Enum(CapturedBy, by_value=True), load_default=list)
+    types = Several(fields.Enum(MemoryType, by_value=True), most=32, load_default=list)
+    tags = Several(Line(validate=validate.Length(1, 64)), most=32, load_default=list)
+    entities = Several(Text(validate=validate.Length(1, 512)), most=16, load_default=list)
+    captured_by = Several(fields.Enum(CapturedBy, by_value=True), most=8, load_default=list)
     conversation_id = Id(load_default=None, validate=validate.Length(1, 512))
     include_superseded = Flag(load_default=False)
     include_archived = Flag(load_default=False)

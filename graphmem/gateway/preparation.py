@@ -2,6 +2,7 @@
 
 import logging
 import math
+from array import array
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -28,6 +29,7 @@ from graphmem.text.normalise import nfc, one_line
 
 log = logging.getLogger(__name__)
 
+_LENGTH_MIN = 1e-18  # of a vector: the squares of shorter ones are 0 in 32 bits
 _SOURCE_IDS = ("conversation_id", "workflow_run_id", "step_id", "key")
 _TIMES = ("occurred_at", "valid_from", "valid_until", "created_at", "updated_at")
 
@@ -80,10 +82,13 @@ class Preparation:
 
         Without a model they are stored to be embedded later.
         """
-        vectors: dict[int, Sequence[Vector]] = {
-            item.index: (item.request.embedding,)
+        given = (
+            (item.index, unit_vector(item.request.embedding))
             for item in prepared.items
             if item.request.embedding
+        )
+        vectors: dict[int, Sequence[Vector]] = {
+            index: (vector,) for index, vector in given if vector
         }
         texts = {
             item.index: texts_to_embed(item.request.content, item.request.actor, self.policy.index)
@@ -159,12 +164,10 @@ class Preparation:
             expected = self.embedder.dimensions
             found = f"Must have {expected} numbers, has {len(vector)} (InvalidEmbedding)."
             return {"embedding": [found]}
-        length = math.hypot(*vector)  # nan or infinite when a number is, 0 when all are
-        return (
-            {}
-            if math.isfinite(length) and length > 0
-            else {"embedding": ["Must be finite numbers, not all zero (InvalidEmbedding)."]}
-        )
+        if unit_vector(vector) is None:
+            message = "Must be finite numbers, not all zero, as 32-bit floats (InvalidEmbedding)."
+            return {"embedding": [message]}
+        return {}
 
 
 def _keys(names: Sequence[str], caller: Caller) -> tuple[str, ...]:
@@ -199,6 +202,15 @@ def _normalised(request: WriteRequest, overrides: Mapping[str, str]) -> WriteReq
             for key, ref in refs.items()
         ),
     )
+
+
+def unit_vector(vector: Sequence[float]) -> Vector | None:
+    """A vector of length 1, as the index compares it; None where 32-bit floats have none."""
+    numbers = array("f", vector)  # what is too large becomes infinite, what is too small 0
+    length = math.hypot(*numbers)
+    if not math.isfinite(length) or length < _LENGTH_MIN:
+        return None
+    return tuple(number / length for number in numbers)
 
 
 def in_nfc(source: Source) -> Source:

@@ -9,6 +9,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from types import MappingProxyType
 from typing import Any
@@ -49,17 +50,31 @@ _MISSING_OF_SOURCE = {
 UID_FORM = "Must be 1 to 128 of A-Z a-z 0-9 . _ - :"
 NOT_STORABLE = "Must not contain NUL or lone surrogates."
 
+_PROBLEMS_MAX = 20  # that are told of one request
+_RAW_LENGTH = 4  # times as long as it may be in its form is a text that is not looked at
 _NEEDED = {"content", "summary", "uid"}  # by 002
 Report = Callable[[str, str], None]
 
 
+class _EnoughError(Exception):
+    """More problems would help nobody."""
+
+
 def problems(fields: Mapping[str, Any], policy: WritePolicy) -> dict[str, list[str]]:
-    """What is wrong with a request, by field path; empty when all is well."""
+    """What is wrong with a request, by field path, at most 20 of it; empty when all is well."""
     found: dict[str, list[str]] = defaultdict(list)
 
     def report(path: str, problem: str) -> None:
         found[path].append(problem)
+        if sum(map(len, found.values())) >= _PROBLEMS_MAX:
+            raise _EnoughError
 
+    with suppress(_EnoughError):
+        _check_all(fields, policy, report)
+    return dict(found)
+
+
+def _check_all(fields: Mapping[str, Any], policy: WritePolicy, report: Report) -> None:
     _check_space(fields, report)
     _check_texts(fields, policy, report)
     _check_uids(fields, policy, report)
@@ -71,7 +86,6 @@ def problems(fields: Mapping[str, Any], policy: WritePolicy) -> dict[str, list[s
     for path, source in _sources(fields):
         _check_source(path, source, policy, report)
     _check_interval(fields, report)
-    return dict(found)
 
 
 def is_uid(text: str) -> bool:
@@ -99,7 +113,9 @@ def _check_texts(fields: Mapping[str, Any], policy: WritePolicy, report: Report)
         if isinstance(text := fields.get(name), str):
             _check_text(name, text, limit, report, TEXT_FORMS[name])
     content = fields.get("content")
-    if isinstance(content, str) and with_layout(content) and not shows_something(content):
+    if not isinstance(content, str) or len(content) > _RAW_LENGTH * policy.content_max_chars:
+        return
+    if with_layout(content) and not shows_something(content):
         report("content", "Shows nothing: it has no character that can be seen.")
 
 
@@ -110,6 +126,9 @@ def _check_text(
     report: Report,
     form: Callable[[str], str] = one_line,
 ) -> None:
+    if len(text) > _RAW_LENGTH * limit:
+        report(path, f"Must be 1 to {limit:,} characters, is {len(text):,}.")
+        return
     if not is_storable(text):
         report(path, NOT_STORABLE)
         return
@@ -145,6 +164,7 @@ def _check_tags(tags: Iterable[str], policy: WritePolicy, report: Report) -> Non
     for index, tag in enumerate(tags):
         if index == policy.tags_max:
             report("tags", f"At most {policy.tags_max}.")
+            return
         _check_text(f"tags.{index}", tag, policy.tag_max_chars, report)
 
 
@@ -152,6 +172,7 @@ def _check_entities(entities: Iterable[EntityRef], policy: WritePolicy, report: 
     for index, ref in enumerate(entities):
         if index == policy.entities_max:
             report("entities", f"At most {policy.entities_max}.")
+            return
         if not is_storable(ref.key):
             report(f"entities.{index}.key", NOT_STORABLE)
         elif len(ref.key) > policy.name_max_chars:

@@ -12,6 +12,7 @@ from typing import Any
 
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
 
+from graphmem.bounded_fields import Several
 from graphmem.gateway.edges import EdgeRequest
 from graphmem.intake.manifests import RejectedError, RejectionCode
 from graphmem.intake.splitting import (
@@ -218,12 +219,8 @@ class _EdgeForm(_Form):
 
 
 class _FileForm(_Form):
-    memories = fields.List(
-        fields.Nested(_MemoryForm), load_default=list, validate=validate.Length(max=_MEMORIES_MAX)
-    )
-    edges = fields.List(
-        fields.Nested(_EdgeForm), load_default=list, validate=validate.Length(max=_EDGES_MAX)
-    )
+    memories = Several(fields.Nested(_MemoryForm), most=_MEMORIES_MAX, load_default=list)
+    edges = Several(fields.Nested(_EdgeForm), most=_EDGES_MAX, load_default=list)
 
 
 def _from_json(file: SourceFile, space: Space) -> Extracted:

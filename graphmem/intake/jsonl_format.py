@@ -6,7 +6,7 @@ memory is what ``GET /v1/memories/{uid}`` says, without what the service counts 
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC
+from datetime import UTC, datetime
 from typing import Any
 
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
@@ -80,6 +80,18 @@ def exported_edge(edge: Edge) -> dict[str, Any]:
     }
 
 
+class _Moment(fields.AwareDateTime):
+    """A time with a zone, in UTC."""
+
+    def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> datetime:  # noqa: ANN401
+        moment: datetime = super()._deserialize(value, attr, data, **options)
+        try:
+            return moment.astimezone(UTC)
+        except OverflowError as error:
+            message = "Must lie in the years 1 to 9999."
+            raise ValidationError(message) from error
+
+
 class _Line(Schema):
     class Meta:
         unknown = RAISE
@@ -96,7 +108,7 @@ class _SourceLine(_Line):
 
 
 class _SaidLine(_SourceLine):
-    at = fields.AwareDateTime(allow_none=True)
+    at = _Moment(allow_none=True)
     digest = fields.String(allow_none=True, validate=validate.Length(max=_DIGEST_MAX_CHARS))
 
 
@@ -126,12 +138,12 @@ class _MemoryLine(_Line):
     entities = fields.List(fields.Nested(_EntityLine))
     source = fields.Nested(_SourceLine)
     sources = fields.List(fields.Nested(_SaidLine))
-    occurred_at = fields.AwareDateTime(allow_none=True)
-    valid_from = fields.AwareDateTime(allow_none=True)
-    valid_until = fields.AwareDateTime(allow_none=True)
-    expires_at = fields.AwareDateTime(allow_none=True)
-    created_at = fields.AwareDateTime(allow_none=True)
-    updated_at = fields.AwareDateTime(allow_none=True)
+    occurred_at = _Moment(allow_none=True)
+    valid_from = _Moment(allow_none=True)
+    valid_until = _Moment(allow_none=True)
+    expires_at = _Moment(allow_none=True)
+    created_at = _Moment(allow_none=True)
+    updated_at = _Moment(allow_none=True)
 
 
 class _EdgeLine(_Line):
@@ -142,7 +154,7 @@ class _EdgeLine(_Line):
     weight = fields.Float()
     reason = fields.String(allow_none=True)
     link_type = fields.String(allow_none=True)
-    created_at = fields.AwareDateTime(allow_none=True)
+    created_at = _Moment(allow_none=True)
 
 
 def memory_request(value: Any, space: Space) -> WriteRequest:  # noqa: ANN401 - any JSON
@@ -176,7 +188,6 @@ def _checked(schema: Schema, kind: str, value: Any) -> dict[str, Any]:  # noqa: 
 
 def _request(loaded: Mapping[str, Any], space: Space) -> WriteRequest:
     values = {name: value for name, value in loaded.items() if value is not None}
-    values |= {name: values[name].astimezone(UTC) for name in _TIMES if name in values}
     values |= _sources_of(values)
     if "entities" in values:
         values["entities"] = tuple(EntityRef(**ref) for ref in values["entities"])
@@ -191,11 +202,8 @@ def _sources_of(values: Mapping[str, Any]) -> dict[str, Any]:
     if "source" not in values:
         return {"sources": ()}
     first = Source(**values["source"])
-    said = {source.name: source for source in map(_said, values.get("sources", ()))}
+    said = {
+        source.name: source for source in (Source(**each) for each in values.get("sources", ()))
+    }
     known = said.pop(first.name, first)
     return {"source": replace(first, digest=known.digest), "sources": tuple(said.values())}
-
-
-def _said(values: Mapping[str, Any]) -> Source:
-    at = values.get("at")
-    return Source(**(dict(values) | {"at": at.astimezone(UTC) if at else None}))

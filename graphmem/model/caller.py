@@ -7,6 +7,8 @@ from enum import StrEnum
 
 from graphmem.model.space import Space, SpaceKind
 
+STARS_MAX = 4  # of a pattern
+
 
 class Role(StrEnum):
     """What a key may do; each role may do all that the ones before it may."""
@@ -57,9 +59,15 @@ class Caller:
         """How the keys of the spaces that it may see begin."""
         return sorted({f"{self.tenant}/{pattern.partition('*')[0]}" for pattern in self.spaces})
 
-    def may_grant(self, patterns: Iterable[str]) -> bool:
-        """Whether this caller may make a key for these patterns: none gives more than it has."""
-        return "*" in self.spaces or set(patterns) <= set(self.spaces)
+    def holds(self, patterns: Iterable[str]) -> bool:
+        """Whether each of some patterns lies inside one of its own.
+
+        No space has a ``*`` in its name, so one of theirs fits only what is a ``*`` here.
+        """
+        return all(
+            any(_fits(name, own) for name in (each, each.partition("/")[0]) for own in self.spaces)
+            for each in patterns
+        )
 
     def may(self, role: Role, space: Space) -> bool:
         """Whether this caller may act in that role in that space."""
@@ -67,9 +75,10 @@ class Caller:
 
 
 def is_pattern(text: str) -> bool:
-    """Whether a text can be a space pattern: ``*`` or ``kind:…``, with ``*`` as wild card."""
+    """Whether a text can be a space pattern: ``*`` or ``kind:…``, with some ``*`` in it."""
     kind, colon, _ = text.partition(":")
-    return text == "*" or (bool(colon) and kind in set(SpaceKind))
+    is_named = bool(colon) and kind in set(SpaceKind)
+    return text == "*" or (is_named and text.count("*") <= STARS_MAX)
 
 
 def _fits(name: str, pattern: str) -> bool:

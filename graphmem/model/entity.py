@@ -28,6 +28,7 @@ class EntityRef:
     label: str | None = None
 
 
+_KEY_MAX_CHARS = 2_048  # in any Unicode form, which is looked at before its form is
 _KEY = re.compile(r"([a-z]+):(.+)", re.DOTALL)
 _BLANKS = re.compile(r"[\s_-]+")
 
@@ -51,7 +52,7 @@ def entity_key(text: str, overrides: Mapping[str, str] | None = None) -> str:
     Raises:
         ValueError: the type is unknown or the name has no letter or digit.
     """
-    match = _KEY.fullmatch(text.strip())
+    match = _KEY.fullmatch(text.strip()) if len(text) <= _KEY_MAX_CHARS else None
     if not match or match[1] not in set(EntityType) or not slug(match[2]):
         types = ", ".join(EntityType)
         msg = f"Must be type:name with a type of {types} and a name with letters or digits."

@@ -13,6 +13,9 @@ _NAME = re.compile(r"[^\s/:|\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,128}")
 _SPACE_FORM = "kind:owner or kind:owner/persona"
 
 
+_NAME_MAX_CHARS = 1_000  # of a name in any Unicode form, which is looked at before its form is
+
+
 class SpaceKind(StrEnum):
     """What a space belongs to (sources, 6.1)."""
 
@@ -60,6 +63,9 @@ def parse_space(name: str, *, tenant: str) -> Space:
     Raises:
         ValueError: the form or a part of it is not valid; the text says what is.
     """
+    if len(name) > _NAME_MAX_CHARS:
+        msg = f"Must be at most {_NAME_MAX_CHARS} characters."
+        raise ValueError(msg)
     space = _parsed(unicodedata.normalize("NFC", name), tenant)
     if space.kind is SpaceKind.ORCHESTRATOR and space.persona:
         msg = "An orchestrator space has no persona."

@@ -299,7 +299,11 @@ def _newest(rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
 
 def _edges(rows: Sequence[Sequence[Any]]) -> tuple[Edge, ...]:
     """Each edge once, in a total order; both of its ends may have brought it."""
-    edges = {(row[0].partition("|")[0], row[1] or ""): edge_from_row(row[1:]) for row in rows}
+    # one that was drawn by hand may have no uid: then its ends and type tell it from others
+    edges = {
+        (row[0].partition("|")[0], row[1] or f"{row[2]} {row[4]} {row[3]}"): edge_from_row(row[1:])
+        for row in rows
+    }
     return tuple(edges[position] for position in sorted(edges))
 
 

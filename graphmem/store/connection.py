@@ -78,6 +78,9 @@ class Connection:
                 connection_acquisition_timeout=retry_seconds,
                 connection_timeout=5.0,
                 max_transaction_retry_time=retry_seconds,
+                # many short pauses: a database that is back is noticed within two seconds
+                initial_retry_delay=0.1,
+                retry_delay_multiplier=1.2,
                 user_agent="graphmem",
                 telemetry_disabled=True,
                 notifications_min_severity="OFF",

@@ -86,12 +86,21 @@ class ApiKeys:
         """What may be shown of the keys of a tenant, oldest first."""
         return [key_listing(row["k"]) for row in self._connection.fetch("keys.list", tenant=tenant)]
 
-    def revoke(self, uid: str, *, tenant: str) -> Mapping[str, object]:
+    def held_by(self, caller: Caller) -> list[Mapping[str, object]]:
+        """The keys of a caller's tenant that can do no more than its own, oldest first."""
+        rows = self._connection.fetch("keys.list", tenant=caller.tenant)
+        return [
+            key_listing(row["k"]) for row in rows if _is_held(caller, caller_from_node(row["k"]))
+        ]
+
+    def revoke(self, uid: str, *, tenant: str, by: Caller | None = None) -> Mapping[str, object]:
         """End a key; a second time changes nothing.
 
         Raises:
-            NotFound: the tenant has no such key.
+            NotFound: the tenant has no such key, or it can do more than that of ``by``.
         """
+        if by and uid not in {key["id"] for key in self.held_by(by)}:
+            raise NotFound
         rows = self._connection.run("keys.revoke", uid=uid, tenant=tenant, now=self._clock.now())
         if not rows:
             raise NotFound
@@ -115,6 +124,10 @@ class ApiKeys:
         )
         node: Mapping[str, Any] = rows[0]["k"]
         return node
+
+
+def _is_held(caller: Caller, other: Caller) -> bool:
+    return caller.role.includes(other.role) and caller.holds(other.spaces)
 
 
 def _digest(secret: str) -> str:

@@ -4,13 +4,14 @@ The service analyses, not the database, so index and query always agree, in ever
 """
 
 import re
-import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import pairwise
 
 import regex
 from py_rust_stemmers import SnowballStemmer
+
+from graphmem.text.unicode_forms import in_form
 
 _STEMMER = SnowballStemmer("english")
 _PAIRED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}]"
@@ -42,11 +43,11 @@ STOP_WORDS = frozenset(
 
 def fold(text: str) -> str:
     """NFKC, lower case, accents of Latin, Greek and Cyrillic letters removed."""
-    lowered = unicodedata.normalize("NFKC", text).lower().translate(_FOLDED)
+    lowered = in_form("NFKC", text).lower().translate(_FOLDED)
     if lowered.isascii():
         return lowered
-    bare = _LATIN_MARKS.sub("", unicodedata.normalize("NFD", lowered))
-    return unicodedata.normalize("NFC", bare)
+    bare = _LATIN_MARKS.sub("", in_form("NFD", lowered))
+    return in_form("NFC", bare)
 
 
 def words(text: str) -> Iterator[str]:

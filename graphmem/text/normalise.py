@@ -2,9 +2,10 @@
 
 import hashlib
 import re
-import unicodedata
 
 import regex
+
+from graphmem.text.unicode_forms import in_form
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _BLANKS = re.compile(r"[^\S\n]+")
@@ -52,7 +53,7 @@ def one_line(text: str) -> str:
 
 def nfc(text: str) -> str:
     """A text in the Unicode form that ids are kept and asked for in."""
-    return unicodedata.normalize("NFC", text)
+    return in_form("NFC", text)
 
 
 def _nfc_lines(text: str) -> str:

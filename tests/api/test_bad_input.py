@@ -239,3 +239,75 @@ def test_a_refused_secret_says_why_and_is_nowhere(api):
         answer.get_json()["error"]["reason"],
     )
     assert "hunter2" not in json.dumps(answer.get_json())
+
+
+def problems_of(answer):
+    assert 422 == answer.status_code
+    return [text for texts in answer.get_json()["error"]["fields"].values() for text in texts]
+
+
+TEA = {"space": "user:ada", "content": "Tea."}
+MANY, KEYS = [1] * 300_000, dict.fromkeys(map(str, range(90_000)), 1)
+TOO_MANY = {
+    "references": ("memories", TEA | {"updates": MANY}),
+    "tags": ("memories", TEA | {"tags": MANY}),
+    "entities": ("memories", TEA | {"entities": MANY}),
+    "metadata": ("memories", TEA | {"metadata": KEYS}),
+    "fields": ("memories", KEYS),
+    "items": ("memories/batch", {"items": MANY}),
+    "types": ("recall", {"spaces": ["user:ada"], "query": "tea", "types": MANY}),
+    "spaces": ("recall", {"spaces": MANY, "query": "tea"}),
+    "outputs": ("write-backs/workflow-output", {"space": "orchestrator:main", "outputs": KEYS}),
+}
+
+
+@pytest.mark.parametrize("name", TOO_MANY)
+def test_of_what_is_too_many_nothing_is_looked_at(api, name):
+    path, body = TOO_MANY[name]
+
+    told = problems_of(api.post(f"/v1/{path}", body))
+
+    assert 1 == sum("At most" in text for text in told)
+    assert len(told) < 5
+
+
+def test_at_most_twenty_problems_of_a_memory_are_told(api):
+    body = TEA | {"tags": ["\ud800"] * 30, "uid": "a b"}
+
+    assert 20 == len(problems_of(api.post("/v1/memories", body)))
+
+
+def test_a_run_of_marks_holds_nobody_up(api):
+    for text in ("a" + "\u0301\u0323" * 15_000, "a" + "\u0301\u0323" * 200_000):
+        for body in (
+            {"space": "user:ada", "content": text},
+            {"space": "user:ada", "content": "Tea.", "summary": text},
+            {"space": f"user:{text}", "content": "Tea."},
+            {"space": "user:ada", "content": "Tea.", "entities": [f"person:{text}"]},
+            {"space": "user:ada", "content": "Tea.", "source": {"key": text}},
+        ):
+            assert api.post("/v1/memories", body).status_code in {201, 422}
+        api.post("/v1/recall", {"spaces": ["user:ada"], "query": text[:8_000]})
+    (memory,) = api.get("/v1/memories?space=user:ada").get_json()["items"]
+    assert "a" + "\u0301\u0323" * 15_000 == memory["content"]  # as it was sent
+
+
+@pytest.mark.parametrize("number", [5e-324, 1e-30, 0, 1e300])
+def test_a_vector_that_is_nothing_in_32_bits_is_refused(api, number):
+    body = {"space": "user:ada", "content": "Tea.", "embedding": [number] * 64}
+
+    assert "InvalidEmbedding" in str(problems_of(api.post("/v1/memories", body)))
+
+
+def test_a_given_vector_is_compared_by_its_direction_alone(api):
+    near, far = [1e-9] + [0.0] * 63, [0.0, 1e9] + [0.0] * 62
+    for content, vector in (("Near.", near), ("Far.", far)):
+        body = {"space": "user:ada", "content": content, "embedding": vector}
+        assert 201 == api.post("/v1/memories", body).status_code
+
+    lengths = api.house.rows(
+        "MATCH (c:Chunk) WHERE c.space STARTS WITH $tenant"
+        " RETURN round(reduce(sum = 0.0, number IN c.embedding | sum + number * number), 3)"
+    )
+
+    assert [(1.0,), (1.0,)] == lengths

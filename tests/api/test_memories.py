@@ -1,6 +1,7 @@
 import pytest
 
 from graphmem.model.caller import Role
+from graphmem.model.space import FIRST_TENANT
 
 GOOD = {"space": "user:ada", "content": "Ada likes tea."}
 
@@ -295,6 +296,37 @@ def test_an_admin_of_some_spaces_makes_no_key_for_others(api):
                 "/v1/admin/keys", {"name": "x", "role": "admin", "spaces": spaces}
             ).status_code
         )
+
+
+def test_an_admin_of_some_spaces_sees_and_revokes_only_what_it_holds(api):
+    narrow = api.with_key(Role.ADMIN, "user:*")
+    ids = {}
+    for name, spaces in (("inside", ["user:ada"]), ("beside", ["user:ada", "project:x"])):
+        body = {"name": name, "role": "reader", "spaces": spaces}
+        ids[name] = api.post("/v1/admin/keys", body).get_json()["id"]
+
+    listed = {key["id"] for key in narrow.get("/v1/admin/keys").get_json()["items"]}
+    statuses = [
+        api.client.delete(f"/v1/admin/keys/{uid}", headers={"X-API-Key": narrow.key}).status_code
+        for uid in (ids["beside"], ids["inside"])
+    ]
+
+    assert ids["inside"] in listed
+    assert ids["beside"] not in listed
+    assert [404, 200] == statuses
+
+
+def test_a_narrow_admin_of_the_first_tenant_makes_no_key_for_others(api):
+    narrow = api.with_key(Role.ADMIN, "user:*", tenant=FIRST_TENANT)
+    body = {"name": "app", "role": "writer", "spaces": ["user:*"], "tenant": "somebody-else"}
+
+    assert 403 == narrow.post("/v1/admin/keys", body).status_code
+
+
+def test_a_pattern_has_at_most_four_stars(api):
+    for stars, status in ((4, 201), (5, 422)):
+        body = {"name": "app", "role": "reader", "spaces": ["user:" + "*a" * stars]}
+        assert status == api.post("/v1/admin/keys", body).status_code
 
 
 def test_a_repeat_finds_the_one_of_several_periods_that_it_touches(api):

@@ -1,6 +1,7 @@
 """A connection whose database does not answer: who waits, who is told, and its return."""
 
 import threading
+import time
 from urllib.parse import urlparse
 
 import pytest
@@ -60,3 +61,26 @@ def test_a_query_that_fails_says_nothing_of_the_next_one(line):
         with pytest.raises(StoreUnavailable):
             connection.read(too_slow)
         connection.check()
+
+
+def test_a_write_that_waits_notices_within_two_seconds_that_the_database_is_back(neo4j_address):
+    uri, user, password = neo4j_address
+    wire = Wire(urlparse(uri).port)
+    wire.mend()
+    connection = Connection(f"bolt://127.0.0.1:{wire.port}", user=user, password=password)
+    connection.check()
+    wire.cut()
+    back = {}
+
+    def mend():
+        wire.mend()
+        back["at"] = time.monotonic()
+
+    timer = threading.Timer(5.0, mend)
+    timer.start()
+    connection.run("keys.exist")
+
+    assert time.monotonic() - back["at"] < 2.0
+    timer.join()
+    connection.close()
+    wire.cut()

@@ -120,3 +120,22 @@ def test_pages_and_batches_lose_nothing(house, count):
     bring(house, lines, "many")
 
     assert count == len(lines_of(house, "many"))
+
+
+def test_an_import_goes_on_after_a_bad_line_and_says_which(house):
+    def line(**memory):
+        return json.dumps({"memory": {"uid": memory["content"][:1], **memory}})
+
+    lines = [
+        line(content="Ada likes tea."),
+        line(content="Before all years.", created_at="0001-01-01T00:00:00+14:00"),
+        b'{"memory": {"uid": "x", "content": "\xff"}}'.decode("utf-8", "surrogateescape"),
+        b'{"memory": \xfe}'.decode("utf-8", "surrogateescape"),
+        line(content="Zoe too."),
+    ]
+
+    counts, problems = bring(house, lines)
+
+    assert {"created": 2, "failed": 3} == counts
+    assert ["line 2", "line 3", "line 4"] == sorted(each.partition(":")[0] for each in problems)
+    assert any("years 1 to 9999" in each for each in problems)

@@ -79,6 +79,25 @@ def test_nobody_grants_more_than_they_have():
     narrow = Caller(key_id="k", tenant="acme", role=Role.ADMIN, spaces=("user:*", "project:x"))
     wide = Caller(key_id="k", tenant="acme", role=Role.ADMIN, spaces=("*",))
 
-    assert narrow.may_grant(["user:*"])
-    assert not narrow.may_grant(["user:*", "*"])
-    assert wide.may_grant(["system:*"])
+    assert narrow.holds(["user:*"])
+    assert not narrow.holds(["user:*", "*"])
+    assert wide.holds(["system:*"])
+
+
+@pytest.mark.parametrize(
+    ("own", "other", "expected"),
+    [
+        ("user:*", "user:a*", True),
+        ("user:a*", "user:*", False),
+        ("user:*b", "user:a*b", True),
+        ("user:*b", "user:a*", False),
+        ("user:ada", "user:ada/coach", True),
+        ("user:ada/coach", "user:ada", False),
+        ("user:a?", "user:ab", False),
+        ("*", "*", True),
+    ],
+)
+def test_a_pattern_lies_inside_another_only_if_all_that_fits_it_does(own, other, expected):
+    caller = Caller(key_id="k", tenant="acme", role=Role.ADMIN, spaces=(own,))
+
+    assert expected == caller.holds([other])
