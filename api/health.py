@@ -10,12 +10,14 @@ from api.json_blueprint import JsonBlueprint
 from api.observability import metrics
 from api.service import readiness, service
 from graphmem import __version__
-from graphmem.errors import Forbidden, GraphmemError, StoreUnavailable
+from graphmem.database import disk_space
+from graphmem.errors import DiskLow, Forbidden, GraphmemError, StoreUnavailable
 from graphmem.model.caller import Role
 
 blueprint = JsonBlueprint("health", __name__, description="Whether the service works")
 
 _ASKED_SECONDS = 30.0
+_PARTLY = {"embedder", "disk"}  # without which the service still does something
 _OPEN: dict[str, list[object]] = {"security": []}
 
 
@@ -30,6 +32,9 @@ class ReadyAnswer(Schema):
 
     status = fields.String()
     checks = fields.Dict(keys=fields.String(), values=fields.String())
+    disk_free_mib = fields.Integer(
+        metadata={"description": "Free where the data folder is; low: writes are 503 disk_low"}
+    )
 
 
 class VersionAnswer(Schema):
@@ -52,8 +57,14 @@ def live() -> Response:
 @blueprint.alt_response(503, schema=ReadyAnswer)
 @blueprint.doc(**_OPEN)
 def ready() -> Response:
-    """Whether Neo4j, the schema, the keys and the embedder can serve, each named."""
+    """Whether Neo4j, the schema, the keys, the embedder and the disk can serve, each named."""
     checks = {"neo4j": "ok", "schema": "ok", "embedder": _embedder_state(), "keys": "ok"}
+    disk = disk_space(service().settings)
+    try:
+        disk.check()
+        checks["disk"] = "ok"
+    except DiskLow as low:
+        checks["disk"] = low.message
     try:
         if problem := service().connection.problem():
             raise problem
@@ -63,9 +74,10 @@ def ready() -> Response:
         readiness().check()
     except GraphmemError as error:
         checks["neo4j" if isinstance(error, StoreUnavailable) else "schema"] = error.message
-    # without the embedder the service still stores and finds by words
-    works = all(state == "ok" for part, state in checks.items() if part != "embedder")
-    response = jsonify(status="ok" if works else "unavailable", checks=checks)
+    # without the embedder it still stores and finds by words, with a full disk it still recalls
+    works = all(state == "ok" for part, state in checks.items() if part not in _PARTLY)
+    status = "ok" if works else "unavailable"
+    response = jsonify(status=status, checks=checks, disk_free_mib=disk.free_mib)
     response.status_code = 200 if works else 503
     return response
 

@@ -13,6 +13,8 @@ from prometheus_client import CollectorRegistry, Counter, Histogram, Metric
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from uuid6 import uuid7
 
+from graphmem.adapters.disk_space import MIB
+from graphmem.database import disk_space
 from graphmem.errors import StoreUnavailable
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
@@ -93,6 +95,23 @@ class JobCollector:
         return (runs, success, seconds)
 
 
+class DiskCollector:
+    """The room on the disk of the data folder."""
+
+    def __init__(self, app: Flask) -> None:
+        self._app = app
+
+    def describe(self) -> Iterable[Metric]:
+        """Nothing in advance."""
+        return ()
+
+    def collect(self) -> Iterable[Metric]:
+        """The free bytes, to the MiB."""
+        free_mib = disk_space(self._app.extensions["graphmem"].settings).free_mib
+        text = "Free space where the data folder is; below server.disk_low_mib writes stop."
+        yield GaugeMetricFamily("graphmem_disk_free_bytes", text, value=free_mib * MIB)
+
+
 def metrics() -> Metrics:
     """The metrics of this app."""
     held: Metrics = current_app.extensions["graphmem_metrics"]
@@ -103,6 +122,7 @@ def observe_requests(app: Flask) -> None:
     """Give each request an id, echo it, time it, count it and log one line; show how jobs went."""
     held = Metrics()
     held.registry.register(JobCollector(app))
+    held.registry.register(DiskCollector(app))
     app.extensions["graphmem_metrics"] = held
     app.before_request(_begin)
     app.after_request(_end)

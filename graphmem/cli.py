@@ -15,7 +15,7 @@ from rich.table import Table
 
 from graphmem import __version__
 from graphmem.bootstrap import Graphmem, build, embedder_of
-from graphmem.database import admin_key, connect, database
+from graphmem.database import admin_key, connect, database, disk_space
 from graphmem.errors import GraphmemError, InvalidInput
 from graphmem.intake.export_import import Imported, export_lines, import_lines
 from graphmem.logs import set_up_logs
@@ -248,6 +248,7 @@ def doctor(settings: Settings, output: str) -> None:
     """Check the settings, the embedder, the database and the schema."""
     checks: dict[str, str] = {"settings": "ok"}
     checks["embedder"] = _checked(lambda: embedder_of(settings).embed_query("doctor"))
+    checks["disk"] = _checked(disk_space(settings).check)
     checks["neo4j"] = _checked(lambda: _check_database(settings, checks))
     _show([{"part": part, "state": state} for part, state in checks.items()], output)
     if any(state != "ok" for state in checks.values()):

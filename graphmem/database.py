@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
+from graphmem.adapters.disk_space import DiskSpace
 from graphmem.adapters.embedded.home import Neo4jHome
 from graphmem.adapters.embedded.server import USER, EmbeddedNeo4j, EmbeddedOptions, Endpoint, attach
 from graphmem.adapters.tcp import HOST
-from graphmem.errors import StoreDamaged, StoreUnavailable
+from graphmem.errors import StoreDamaged, StorePanicked, StoreUnavailable
 from graphmem.settings import Settings
 from graphmem.store.connection import Connection
 from graphmem.store.keys import new_secret
@@ -36,7 +37,12 @@ def connect(settings: Settings) -> Connection:
             " GRAPHMEM_NEO4J_URI."
         )
         raise StoreUnavailable(msg)
-    return Connection(endpoint.uri, user=endpoint.user, password=endpoint.password)
+    return Connection(
+        endpoint.uri,
+        user=endpoint.user,
+        password=endpoint.password,
+        check_room=disk_space(settings).check,
+    )
 
 
 def connection_of(settings: Settings, *, wait_seconds: float = 180.0) -> Connection:
@@ -58,7 +64,18 @@ def connection_of(settings: Settings, *, wait_seconds: float = 180.0) -> Connect
             )
             raise StoreUnavailable(msg)
         time.sleep(_RETRY_SECONDS)
-    return Connection(f"bolt://{HOST}:{neo4j.bolt_port}", user=USER, password=password)
+    return Connection(
+        f"bolt://{HOST}:{neo4j.bolt_port}",
+        user=USER,
+        password=password,
+        check_room=disk_space(settings).check,
+    )
+
+
+def disk_space(settings: Settings) -> DiskSpace:
+    """The room where the embedded server keeps its files; that of another one is not ours."""
+    low_mib = 0 if settings.neo4j.uri else settings.server.disk_low_mib
+    return DiskSpace(settings.server.data_dir, low_mib=low_mib)
 
 
 def database_folder(settings: Settings) -> Path:
@@ -92,10 +109,19 @@ def embedded_server(settings: Settings) -> EmbeddedNeo4j:
 
 def has_failed(endpoint: Endpoint) -> bool:
     """Whether a server answers, and could not open its database."""
+    return isinstance(_problem(endpoint), StoreDamaged)
+
+
+def has_panicked(endpoint: Endpoint) -> bool:
+    """Whether a server answers, and its database has stopped for good until it is restarted."""
+    return isinstance(_problem(endpoint), StorePanicked)
+
+
+def _problem(endpoint: Endpoint) -> StoreUnavailable | None:
     with closing(
         Connection(endpoint.uri, user=endpoint.user, password=endpoint.password)
     ) as connection:
-        return isinstance(connection.problem(), StoreDamaged)
+        return connection.problem()
 
 
 @contextmanager
@@ -109,7 +135,12 @@ def database(settings: Settings) -> Iterator[Connection]:
             connection.close()
         return
     with embedded_server(settings) as endpoint:
-        connection = Connection(endpoint.uri, user=endpoint.user, password=endpoint.password)
+        connection = Connection(
+            endpoint.uri,
+            user=endpoint.user,
+            password=endpoint.password,
+            check_room=disk_space(settings).check,
+        )
         try:
             yield connection
         finally:

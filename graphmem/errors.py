@@ -106,10 +106,20 @@ class StoreUnavailable(GraphmemError):
     code = "store_unavailable"
 
 
+class DiskLow(StoreUnavailable):
+    """The disk is nearly full, so nothing is written; recalls go on."""
+
+    code = "disk_low"
+
+
 class StoreDamaged(StoreUnavailable):
     """Neo4j cannot open its database; its log says why."""
 
     code = "memory_db_corrupt"
+
+
+class StorePanicked(StoreUnavailable):
+    """Neo4j stopped its database after a critical error, such as a full disk; see its log."""
 
 
 class StoreLoginRefused(StoreUnavailable):

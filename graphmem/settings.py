@@ -211,6 +211,7 @@ class ServerSettings:
     log: str = _value("info", validate.OneOf(["debug", "info", "warning", "error"]))
     threads: int = _number(16, 1, 256)
     body_max_mib: int = _number(32, 1, 1024)
+    disk_low_mib: int = _number(256, 0, 1_048_576)
     auth: bool = True
 
 

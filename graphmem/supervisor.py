@@ -27,9 +27,17 @@ from graphmem.database import (
     admin_key_path,
     connect,
     database_password_path,
+    disk_space,
     embedded_server,
+    has_panicked,
 )
-from graphmem.errors import EmbeddedServerError, GraphmemError, StoreLoginRefused, StoreUnavailable
+from graphmem.errors import (
+    DiskLow,
+    EmbeddedServerError,
+    GraphmemError,
+    StoreLoginRefused,
+    StoreUnavailable,
+)
 from graphmem.settings import Settings
 
 log = logging.getLogger(__name__)
@@ -39,6 +47,7 @@ _POLL_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 30.0
 _CHILD_GRACE_SECONDS = 12.0
 _PREPARE_SECONDS = 5.0  # between two tries
+_PANIC_SECONDS = 5.0  # between two looks at a database that may have panicked
 _STEADY_SECONDS = 60.0  # a child that lives so long may die again without a pause
 
 
@@ -55,6 +64,7 @@ class Supervisor:
         self._is_prepared = False  # the database answered and has our schema
         self._had_store = False  # the embedded one, before this start
         self._prepare_after = 0.0
+        self._panic_looked_for = 0.0
 
     def run(self) -> None:
         """Start everything, say where it is, keep it running until a signal comes, stop everything.
@@ -180,12 +190,33 @@ class Supervisor:
         """Start again what has died, at growing intervals while it keeps dying."""
         if self._server and not self._server.is_running():
             self._again("neo4j", self._server.start)
+        elif self._server and self._has_stopped_for_good():
+            self._again("neo4j", self._restart_database)
         for name, child in list(self._children.items()):
             if child.poll() is not None:
                 self._again(name, partial(self._spawn, name))
         if not self._is_prepared and time.monotonic() > self._prepare_after:
             self._prepare_late()
             self._prepare_after = time.monotonic() + _PREPARE_SECONDS
+
+    def _has_stopped_for_good(self) -> bool:
+        """Whether the database panicked: its process lives, but it takes nothing any more.
+
+        A full disk does that; it is not worth a restart before there is room again.
+        """
+        if self._server is None or time.monotonic() < self._panic_looked_for:
+            return False
+        self._panic_looked_for = time.monotonic() + _PANIC_SECONDS
+        try:
+            disk_space(self._settings).check()
+        except DiskLow:
+            return False
+        return self._server.endpoint is not None and has_panicked(self._server.endpoint)
+
+    def _restart_database(self) -> None:
+        if self._server:
+            self._server.stop()
+            self._server.start()
 
     def _prepare_late(self) -> None:
         """What the start could not do while the database was away."""

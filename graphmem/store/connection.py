@@ -24,6 +24,7 @@ from graphmem.errors import (
     GraphmemError,
     StoreDamaged,
     StoreLoginRefused,
+    StorePanicked,
     StoreUnavailable,
 )
 from graphmem.retries import attempts
@@ -35,6 +36,10 @@ Row = Mapping[str, Any]
 _ASKED_SECONDS = 1.0
 LOGIN_SECONDS = 10.0  # between two tries after a refused login: more of them lock the user out
 _RACES = 5  # how often a write that lost a race looks again
+
+
+def _no_check() -> None:
+    """There is room on the disk of somebody else's database, as far as we know."""
 
 
 class Transaction:
@@ -62,8 +67,11 @@ class Connection:
         database: str = "neo4j",
         pool_size: int = 50,
         retry_seconds: float = 8.0,
+        check_room: Callable[[], None] = _no_check,
     ) -> None:
+        """``check_room`` raises StoreUnavailable where nothing may be written now."""
         self.uri = uri
+        self._check_room = check_room
         self.database = database
         self._queries: Mapping[str, Query] = QUERIES
         self._counted = threading.local()
@@ -121,8 +129,9 @@ class Connection:
 
         Raises:
             Conflict: a uniqueness constraint was violated.
-            StoreUnavailable: the database does not answer.
+            StoreUnavailable: the database does not answer; DiskLow.
         """
+        self._check_room()
         with self._attempted():
             for attempt in attempts(_is_lost_race, tries=_RACES):
                 with attempt, self._session(neo4j.WRITE_ACCESS) as session:
@@ -271,4 +280,5 @@ def _translated() -> Iterator[None]:
             raise StoreUnavailable(msg) from error
         raise
     except Neo4jError as error:
-        raise StoreUnavailable from error
+        is_panic = (error.code or "").endswith("TransactionStartFailed")
+        raise (StorePanicked if is_panic else StoreUnavailable) from error

@@ -11,7 +11,8 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -130,7 +131,7 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         started.stop()
 
 
-def new_service(folder: Path) -> Service:
+def new_service(folder: Path, **settings: str) -> Service:
     """Start a service in a folder."""
     own = {
         "GRAPHMEM_DATA_DIR": str(folder / "data"),
@@ -140,9 +141,26 @@ def new_service(folder: Path) -> Service:
         "GRAPHMEM_API_KEY": "gm_" + "e" * 40,
         # Java's second compiler does not pay in a server that lives for seconds
         "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1",
+        **settings,
     }
     started = Service(
         folder=folder, port=int(own["GRAPHMEM_PORT"]), environment=dict(os.environ) | own
     )
     started.start()
     return started
+
+
+@pytest.fixture
+def service_in() -> Callable[..., AbstractContextManager[Service]]:
+    """What starts a service in a folder, with settings of its own, for the time of a test."""
+
+    @contextlib.contextmanager
+    def running(folder: Path, **settings: str) -> Iterator[Service]:
+        started = new_service(folder, **settings)
+        try:
+            yield started
+        finally:
+            if started.process and started.process.poll() is None:
+                started.stop()
+
+    return running

@@ -30,7 +30,7 @@ db.logs.query.enabled=OFF
 SMALL_AND_QUICK_TO_STOP = """\
 db.transaction.timeout=60s
 db.lock.acquisition.timeout=10s
-db.tx_log.preallocate=false
+db.tx_log.preallocate=true
 db.tx_log.rotation.size=16m
 db.tx_log.rotation.retention_policy=1 files
 db.shutdown_transaction_end_timeout=2s
@@ -38,7 +38,7 @@ internal.db.transaction.shutdown_terminated_transaction_wait_timeout=2s
 internal.dbms.bolt.netty_server_shutdown_quiet_period_duration=0s
 """
 
-NEEDED_BYTES = 50_000_000  # a new folder takes 2 MB, its first log files up to 20 MB each
+NEEDED_BYTES = 100_000_000  # a new folder takes 2 MB, its first log files 16 MB each
 
 
 def configuration(

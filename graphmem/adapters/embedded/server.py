@@ -121,6 +121,11 @@ class EmbeddedNeo4j:
         """Whether the process is alive."""
         return self._process is not None and self._process.poll() is None
 
+    @property
+    def endpoint(self) -> Endpoint | None:
+        """Where it answers, once it was started."""
+        return self._endpoint
+
     def __enter__(self) -> Endpoint:
         """Start the server."""
         return self.start()
