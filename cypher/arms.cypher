@@ -86,6 +86,12 @@ WHERE @live
 WITH m, s ORDER BY s DESC, m.uid
 @text_ranks
 
+// fragment: filtered_text_arm
+// The memories that words find and that pass the filters; a token may be of another source than the one that counts.
+@text_arm
+  AND @filtered
+@text_arm_ranks
+
 // fragment: rankable
 // What rankers need of a memory that may not come whole.
 m.key, m.importance, m.confidence, m.updated_at.epochMillis, m.created_at.epochMillis, m.recall_count

@@ -82,7 +82,8 @@ ORDER BY coalesce(e.created_at, datetime({epochMillis: 0})), a.key, b.key, type(
 WITH space, edge_uid, collect([e, a, b]) AS found
 WHERE size(found) > 1
 UNWIND found[1..] AS row
-WITH space, edge_uid, row[0] AS e, row[1] AS a, row[2] AS b, found[0][1] = row[1] AND found[0][2] = row[2] AS is_double
+WITH space, edge_uid, row[0] AS e, row[1] AS a, row[2] AS b,
+     found[0][1] = row[1] AND found[0][2] = row[2] AND type(found[0][0]) = type(row[0]) AS is_double
 RETURN a.key AS key, space, edge_uid AS uid, type(e) AS type, elementId(e) AS id, is_double, b.key AS to_key
 ORDER BY space, uid, key, to_key, type
 LIMIT $limit;
@@ -108,8 +109,8 @@ ORDER BY began, m.created_at, m.key
 WITH space, logical_key, kept_by, collect([m, began]) AS values
 WHERE size(values) > 1
 UNWIND range(1, size(values) - 1) AS number
-WITH space, logical_key, values[number - 1][0] AS earlier, values[number][0] AS later, values[number][1] AS began
+WITH values[number - 1][0] AS earlier, values[number][0] AS later, values[number][1] AS began
 WHERE earlier.valid_until IS NULL OR earlier.valid_until > began
-RETURN later.key AS key, logical_key
+RETURN later.key AS key
 ORDER BY key
 LIMIT $limit;

@@ -94,9 +94,7 @@ CALL () {
   }
   @vector_ranks_of_chunks
 UNION ALL
-  @text_arm
-    AND @filtered
-  @text_arm_ranks
+  @filtered_text_arm
 }
 
 @fused_rows
@@ -123,8 +121,7 @@ CALL () {
   WHERE s IS NOT NULL
   @vector_ranks_of_all
 UNION ALL
-  @text_arm
-  @text_arm_ranks
+  @filtered_text_arm
 }
 @fused_rows
 CALL (found) {

@@ -149,9 +149,11 @@ WITH m, COLLECT {
   RETURN k.key ORDER BY k.key
 } AS claims
 RETURN @memory AS m, @entities AS entities, claims,
+       COLLECT { MATCH (m)-[:HAS_REVISION]->(r:Revision) RETURN r.memory ORDER BY r.version LIMIT 1 } AS oldest,
        COLLECT {
          MATCH (m)-[:HAS_REVISION]->(r:Revision)
-         RETURN r.memory ORDER BY r.version LIMIT 100
+         WHERE size(claims) > 1
+         RETURN r.memory ORDER BY r.version LIMIT 30
        } AS versions
 ORDER BY m.key;
 

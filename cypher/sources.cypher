@@ -58,12 +58,12 @@ LIMIT $limit;
 // parameters: space_key
 RETURN 1 + COUNT { (:Memory {key: $space_key})-[:FROM]->(:Source) } AS total;
 
-// name: digests
-// What the sources of some memories that have a key said, as digests.
+// name: claimed
+// The claims of the keys of sources that some memories hold, with the digests of what these said.
 // parameters: space_keys
 UNWIND $space_keys AS key
 MATCH (m:Memory {key: key})<-[:CLAIMS]-(k:ClaimKey)
-WHERE k.digest IS NOT NULL
+WHERE k.key STARTS WITH k.space + coalesce('|' + m.kept_by, '') + '|source|'
 RETURN m.key AS key, k.key AS claim, k.digest AS digest
 ORDER BY key, claim;
 

@@ -71,13 +71,20 @@ RETURN m.key AS key, collect(newer.key) AS updaters
 ORDER BY key;
 
 // name: said_at_any_time
-// The memories that say something at some time: those of the content claims with a time, each of which names its space.
+// The memories that say something in some period: of content claims, each of which names its space, the last hundred
+// with a period. Another occasion is another memory, so claims with one are left out.
 // parameters: claims
 UNWIND $claims AS claim
-MATCH (k:ClaimKey)-[:CLAIMS]->(m:Memory)
-WHERE k.key STARTS WITH claim.with_time
-WITH claim.key AS claim, m ORDER BY m.created_at DESC, m.key
-RETURN claim, collect(DISTINCT m.key)[0..50] AS memories
+CALL (claim) {
+  MATCH (k:ClaimKey)
+  WHERE k.key STARTS WITH claim.with_time
+  WITH k ORDER BY k.key DESC LIMIT 100
+  MATCH (k)-[:CLAIMS]->(m:Memory)
+  RETURN collect(DISTINCT m.key) AS memories
+}
+WITH claim.key AS claim, memories
+WHERE size(memories) > 0
+RETURN claim, memories
 ORDER BY claim;
 
 // fragment: value_of_key
@@ -331,6 +338,16 @@ UNWIND $space_rows AS row
 MATCH (earlier:Memory {key: row.earlier})
 MATCH (later:Memory {key: row.later})
 MERGE (earlier)-[:NEXT]->(later);
+
+// name: leave_conversations
+// Let conversations whose last turn left end with the one before it.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (c:Conversation)-[last:LAST]->(:Memory {key: row.left})
+DELETE last
+WITH c, row
+MATCH (m:Memory {key: row.previous})
+CREATE (c)-[:LAST]->(m);
 
 // name: set_last_turns
 // Move the end of conversations.

@@ -92,7 +92,7 @@ class _OrchestratorKeys(fields.Field[dict[str, dict[str, Any]]]):
         problems: dict[str, list[str]] = {}
         for path, inner in _leaves(_table(value)):
             owner, memory, key = path.rpartition(".memory.")
-            if path.endswith(f".{SOURCE_ROOTS}"):
+            if path.endswith(f".{SOURCE_ROOTS}") and ".memory." not in path:
                 name = path.removesuffix(f".{SOURCE_ROOTS}")
                 try:
                     found.setdefault(name, {})[SOURCE_ROOTS] = _Paths(_Path()).deserialize(inner)

@@ -60,10 +60,11 @@ def with_recall(graphmem: Graphmem, recall: Any) -> Graphmem:
         events=graphmem.events,
         clock=graphmem.clock,
     )
+    intake = graphmem.of(Intake)
     contexts = ContextMaker(
-        graphmem.writing, recall, bulletins, workspaces=workspaces, clock=graphmem.clock
+        intake.write_backs, recall, bulletins, workspaces=workspaces, clock=graphmem.clock
     )
-    intake = replace(graphmem.of(Intake), bulletin_maker=bulletins, contexts=contexts)
+    intake = replace(intake, bulletin_maker=bulletins, contexts=contexts)
     return with_service(replace(graphmem, recall=recall), intake)
 
 

@@ -1,6 +1,5 @@
 """Write-backs: what an orchestrator heard, made and found out becomes memories (002)."""
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from flask import Response, g, jsonify
@@ -8,29 +7,21 @@ from marshmallow import Schema, fields, validate
 
 from api.auth import requires
 from api.edges.schemas import check_uid
+from api.errors import error_detail
 from api.fields import Text
 from api.json_blueprint import JsonBlueprint
 from api.memories.schemas import MemoryAnswer, memory_view
 from api.service import service
 from api.space_fields import OrchestratorRequest
 from graphmem.bounded_fields import Several, Table
-from graphmem.errors import InvalidInput, RetractedSource
+from graphmem.errors import InvalidInput
 from graphmem.gateway.edges import EdgeRequest
-from graphmem.intake.write_backs import (
-    RELATED_WEIGHT,
-    TEXT_MAX_CHARS,
-    diagnostics,
-    finding_uid,
-    former_parts,
-    in_place_of,
-    transcript,
-    workflow_output,
-)
+from graphmem.intake.room import Intake
+from graphmem.intake.write_back_writer import Written, accepted
+from graphmem.intake.write_backs import RELATED_WEIGHT, TEXT_MAX_CHARS, diagnostics, finding_uid
 from graphmem.model.caller import Role
 from graphmem.model.edge import EdgeType
-from graphmem.model.memory import Memory, Status, memory_key
-from graphmem.model.space import Space
-from graphmem.model.writing import Outcome, WriteReport, WriteRequest, WriteResult
+from graphmem.model.writing import Outcome, WriteReport
 
 blueprint = JsonBlueprint(
     "write_backs", __name__, url_prefix="/v1/write-backs", description="What orchestrators learn"
@@ -102,8 +93,8 @@ class OutputsAnswer(Schema):
 @blueprint.response(200, WrittenAnswer)
 def write_transcript(values: dict[str, Any]) -> Response:
     """Keep a message that came in; the same message again changes nothing."""
-    space = values.pop("space")
-    return _written(transcript(space.name, **values))
+    report = service().of(Intake).write_backs.transcript(**values, caller=g.caller)
+    return _written(report)
 
 
 @blueprint.post("/workflow-output")
@@ -115,56 +106,16 @@ def write_outputs(values: dict[str, Any]) -> Response:
 
     A later attempt revises the same memories.
     """
-    space = values.pop("space")
-    made = dict(workflow_output(space.name, **values))
-    known = _known(space, made)
-    refused = {
-        name: requests[0].uid
-        for name, requests in made.items()
-        if _status(known, requests[0].uid) is Status.RETRACTED
-    }
-    kept = {
-        name: in_place_of(requests, _still_active(known, former_parts(requests)))
-        for name, requests in made.items()
-        if name not in refused
-    }
-    written: dict[str, WriteResult] = {}
-    trace_id = None
-    if kept:
-        every = [request for requests in kept.values() for request in requests]
-        report = service().writing.write(every, caller=g.caller, atomic=True)
-        results, start = _accepted(report), 0
-        for name, requests in kept.items():
-            written[name] = results[start]
-            start += len(requests)
-        trace_id = report.trace_id
-    outputs = [
-        _output(name, written.get(name), refused.get(name)) for name in sorted(values["outputs"])
-    ]
-    return jsonify(results=outputs, trace_id=trace_id)
+    written = service().of(Intake).write_backs.outputs(**values, caller=g.caller)
+    outputs = [_output(name, written) for name in sorted(values["outputs"])]
+    return jsonify(results=outputs, trace_id=written.trace_id)
 
 
-def _known(space: Space, made: Mapping[str, Sequence[WriteRequest]]) -> Mapping[str, Memory]:
-    """The memories that attempts before left, by uid."""
-    uids = [uid for requests in made.values() for uid in (requests[0].uid, *former_parts(requests))]
-    found = service().memories.by_key(memory_key(space, uid) for uid in uids if uid)
-    return {memory.uid: memory for memory in found.values()}
-
-
-def _status(known: Mapping[str, Memory], uid: str | None) -> Status | None:
-    memory = known.get(uid or "")
-    return memory.status if memory else None
-
-
-def _still_active(known: Mapping[str, Memory], uids: Sequence[str]) -> list[str]:
-    return [uid for uid in uids if _status(known, uid) is Status.ACTIVE]
-
-
-def _output(name: str, result: WriteResult | None, retracted: str | None) -> dict[str, Any]:
-    if retracted:
-        message = f"The memory {retracted} is retracted: restore it first."
-        error = {"code": RetractedSource.code, "message": message}
-        return {"key": name, "outcome": Outcome.REFUSED.value, "uid": retracted, "error": error}
+def _output(name: str, written: Written) -> dict[str, Any]:
+    if problem := written.refused.get(name):
+        error = error_detail(problem)
+        return {"key": name, "outcome": Outcome.REFUSED.value, "uid": None, "error": error}
+    result = written.results.get(name)
     if result is None:
         return {"key": name, "outcome": _NOTHING, "uid": None}
     uid = result.memory.uid if result.memory else None
@@ -189,8 +140,11 @@ def write_finding(values: dict[str, Any]) -> Response:
         )
         for uid in values["related"]
     ]
+    if request is None:
+        return _written(None)
     try:
-        return _written([request] if request else [], edges)
+        report = service().writing.write([request], edges=edges, caller=g.caller)
+        return _written(report)
     except InvalidInput as error:
         raise InvalidInput(
             {_related(path): texts for path, texts in error.fields.items()}
@@ -202,19 +156,9 @@ def _related(path: str) -> str:
     return path.replace("edges.", "related.").removesuffix(".from")
 
 
-def _written(requests: Sequence[WriteRequest], edges: Sequence[EdgeRequest] = ()) -> Response:
-    if not requests:
+def _written(report: WriteReport | None) -> Response:
+    if report is None:
         return jsonify(outcome=_NOTHING, memory=None, trace_id=None)
-    report = service().writing.write(
-        requests, edges=edges, caller=g.caller, atomic=len(requests) > 1
-    )
-    result = _accepted(report)[0]
+    result = accepted(report)
     view = memory_view(result.memory) if result.memory else None
     return jsonify(outcome=result.outcome.value, memory=view, trace_id=report.trace_id)
-
-
-def _accepted(report: WriteReport) -> tuple[WriteResult, ...]:
-    """The results of a write; its first error that no other one caused is raised."""
-    if error := report.first_error:
-        raise error
-    return report.results

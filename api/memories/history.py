@@ -25,6 +25,8 @@ _BOOKKEEPING = {
     "last_recalled_at",
     "embedded",
     "status_at",
+    "sources",  # are of the memory, not of a version
+    "sources_total",
 }
 
 

@@ -47,8 +47,8 @@ class Chain:
             self.before.pop(following)
         if previous and following:
             self.after[previous], self.before[following] = following, previous
-        if previous and self.last.get(conversation) == key:
-            self.last[conversation] = previous
+        if self.last.get(conversation) == key:
+            self.last[conversation] = previous or ""
         return changed - {key}
 
     def at(self, key: str, step: int) -> str | None:

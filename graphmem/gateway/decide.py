@@ -114,7 +114,10 @@ def _with_status(draft: Draft, item: Item, memory: Memory) -> Memory:
     request = item.request
     is_new = memory.key in draft.created
     is_its_own = is_new or (memory.uid == request.uid and not request.upserts)
-    if is_its_own and "status" in request.given and memory.status is not request.status:
+    is_other = memory.status is not request.status
+    if memory.status is Status.SUPERSEDED and request.status is Status.ACTIVE:
+        return memory  # what took its place is not undone by a line
+    if is_its_own and "status" in request.given and is_other:
         return draft.set_status(memory, request.status, Reason.IMPORT)
     return memory
 
@@ -146,21 +149,28 @@ def _said_otherwise(draft: Draft, item: Item, known: Memory, policy: Policy) -> 
         message = f"What this source said, the memory {known.uid}, was retracted."
         raise RetractedSource(message)
     check_keeper(known, request.kept_by)
+    says_it = content_claims(known)[0] == item.content_claim
+    if request.logical_key and request.on_same_key is OnSameKey.KEEP and not says_it:
+        return Applied(Outcome.UNCHANGED, known, ("content",))
     twin = _of_content(draft, item)
-    says_it = known.claims_content and content_claims(known)[0] == item.content_claim
     is_moved = request.uid is None and not says_it and (twin or known.sources_total > 1)
     if not is_moved or twin is known:
         return revise_by_source(draft, item, known, policy)
-    if request.after is None and request.source.conversation_id == known.source.conversation_id:
-        request = replace(request, after=known.uid)  # takes its turn
-    if request.on_same_key is OnSameKey.REVISE:
-        request = replace(
-            request, on_same_key=OnSameKey.SUPERSEDE
-        )  # what others say stays as it is
-    item = replace(item, request=request)
+    item = replace(item, request=_beside(request, known))
     applied = _with_source(draft, item, _apply(draft, item, policy))
+    if applied.memory.key == known.key or "content" in applied.not_taken:
+        return applied
     leave(draft, known, request.source, applied.memory)
     return applied._replace(outcome=Outcome.REVISED, memory=draft.memories[applied.memory.key])
+
+
+def _beside(request: WriteRequest, known: Memory) -> WriteRequest:
+    """A request whose words stand beside those that others say: in their turn, or behind them."""
+    if request.after is None and request.source.conversation_id == known.source.conversation_id:
+        request = replace(request, after=known.uid)
+    if request.on_same_key is OnSameKey.REVISE:
+        request = replace(request, on_same_key=OnSameKey.SUPERSEDE)
+    return request
 
 
 def _apply(draft: Draft, item: Item, policy: Policy) -> Applied:

@@ -63,6 +63,7 @@ class Draft:
     sources: dict[SourcePlace, Source | None] = field(default_factory=dict)
     sourced: set[str] = field(default_factory=set)
     absorbed: list[tuple[str, str]] = field(default_factory=list)
+    left_turns: dict[str, str] = field(default_factory=dict)  # each with the turn before it
     vectors_of: dict[str, int] = field(default_factory=dict)
     stale_contexts: set[str] = field(default_factory=set)
     # memory → what updates it since, each with the call that it belongs to
@@ -212,6 +213,7 @@ class Draft:
     def leave_conversation(self, memory: Memory) -> Memory:
         """Take a turn out of its conversation, with the context that this gave it."""
         if conversation := conversation_key(memory):
+            self.left_turns[memory.key] = self.chain.before.get(memory.key, "")
             self.stale_contexts |= self.chain.remove(memory.key, conversation)
         return (
             replace(memory, context=None, context_built=False) if memory.context_built else memory
@@ -382,6 +384,7 @@ class Draft:
                 for conversation, turn in self.chain.last.items()
                 if self.before.last_turns.get(conversation) != turn
             },
+            left_turns=self.left_turns,
             mentioning=frozenset(
                 key for key in self.created | self.changed if self._mentions_changed(key)
             ),
@@ -391,7 +394,7 @@ class Draft:
 
     def _taken_back(self) -> dict[str, Any]:
         """Which words were taken back here, and which memories no longer are."""
-        retracted: dict[str, str] = {}
+        retracted: list[tuple[str, str]] = []
         unretracted: set[str] = set()
         for key in sorted(self.created | self.changed):
             before, after = self.before.memories.get(key), self.memories[key]
@@ -400,8 +403,8 @@ class Draft:
             if was and was != is_now:
                 unretracted.add(key)
             if is_now and was != is_now:
-                retracted[is_now] = key
-        return {"retracted": retracted, "unretracted": frozenset(unretracted)}
+                retracted.append((is_now, key))
+        return {"retracted": tuple(retracted), "unretracted": frozenset(unretracted)}
 
     def _final(self, result: WriteResult) -> WriteResult:
         return replace(result, memory=self.memories[result.memory.key]) if result.memory else result

@@ -1,6 +1,7 @@
 """Migration steps in Python: what needs more than Cypher, in batches."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -159,7 +160,7 @@ def name_further_sources(connection: Connection, report: Report) -> None:
         decision = Decision(
             sources=sources,
             sourced=tuple(each.memory for each in sourced if each.sources),
-            retracted={content_claims(memory)[0]: memory.key for memory in retracted},
+            retracted=tuple((content_claims(memory)[0], memory.key) for memory in retracted),
         )
         connection.write(lambda transaction, each=decision: change_sources(transaction, each))  # type: ignore[misc]
         _write(connection, "schema.note_digests", [row for each in sourced for row in each.digests])
@@ -178,7 +179,7 @@ class _Sourced:
 
 
 def _sourced(memory: Memory, row: Row) -> _Sourced:
-    versions = [*(memory_from_revision(text) for text in row["versions"]), memory]
+    versions = [*_read_versions(row["versions"] or row["oldest"]), memory]
     contents = {version.content for version in versions}
     wall = source_claim(memory.space, "", memory.kept_by)
     sources: dict[SourcePlace, Source] = {}
@@ -195,6 +196,13 @@ def _sourced(memory: Memory, row: Row) -> _Sourced:
             digests.append({"claim": claim, "digest": words_digest(content)})
     more = tuple(sorted(sources.values(), key=lambda each: str(each.at)))[-MORE_SOURCES:]
     return _Sourced(memory=replace(memory, more_sources=more), sources=sources, digests=digests)
+
+
+def _read_versions(texts: Sequence[str]) -> Iterator[Memory]:
+    """The versions that can be read; from a damaged one nothing is learned."""
+    for text in texts:
+        with suppress(ValueError, TypeError, KeyError):
+            yield memory_from_revision(text)
 
 
 def _unknown_source(memory: Memory, key: str) -> Source:

@@ -98,42 +98,66 @@ def revise_by_source(draft: Draft, item: Item, existing: Memory, policy: Policy)
     Raises:
         InvalidInput: it would move a turn to another conversation.
     """
-    source, request = item.request.source, item.request
-    if "source" in request.given and source.name == existing.source.name:
-        _check_turn(existing, source)
-        sourced = _with_first_source(draft, existing, source)
-    elif "source" in request.given:
-        sourced = add_source(draft, existing, source)
-    else:
-        sourced = existing
-    keeps = existing.status is not Status.ACTIVE and not existing.has_expired(draft.now)
-    applied = revise(draft, item, sourced, policy, keeps=keeps)
-    return applied if sourced is existing else applied._replace(outcome=Outcome.REVISED)
+    told = item.request.source if "source" in item.request.given else None
+    known = next((each for each in existing.sources if told and each.name == told.name), None)
+    source = _united_source(known, told) if told else None
+    is_first = source is not None and source.name == existing.source.name
+    is_away = existing.status is Status.ARCHIVED and not existing.has_expired(draft.now)
+    applied = revise(
+        draft,
+        item,
+        existing,
+        policy,
+        keeps=is_away or existing.status is Status.SUPERSEDED,
+        first=source if is_first else None,
+    )
+    if source is None or is_first:
+        return applied
+    memory = add_source(draft, draft.memories[applied.memory.key], source)
+    changed = applied._replace(memory=memory)
+    return changed if memory == applied.memory else changed._replace(outcome=Outcome.REVISED)
 
 
-def _with_first_source(draft: Draft, memory: Memory, source: Source) -> Memory:
-    if memory.source == source:
-        return memory
-    draft.put(replace(memory, source=source, updated_at=draft.now, version=memory.version + 1))
-    return draft.memories[memory.key]
+def _united_source(known: Source | None, told: Source) -> Source:
+    """A source with what a request tells of it; what it does not tell stays."""
+    usual = Source()
+    names = ("type", "path", "conversation_id", "workflow_run_id", "step_id", "captured_by")
+    told_of = {
+        name: getattr(told, name) for name in names if getattr(told, name) != getattr(usual, name)
+    }
+    return replace(known, **told_of) if known else told
 
 
 def revise(
-    draft: Draft, item: Item, existing: Memory, policy: Policy, *, keeps: bool = False
+    draft: Draft,
+    item: Item,
+    existing: Memory,
+    policy: Policy,
+    *,
+    keeps: bool = False,
+    first: Source | None = None,
 ) -> Applied:
     """Replace what the request speaks of; a change that changes nothing writes nothing.
 
-    ``keeps`` says that the memory keeps its status, whatever that is.
+    ``keeps`` says that the memory keeps its status, whatever that is; ``first`` is what its first
+    source now is.
+
+    Raises:
+        InvalidInput: its interval would be inverted, or it is a turn of another conversation.
+        Conflict: another memory says that, or holds then under its key; it was retracted.
     """
-    memory = _confirmed(
-        replace(existing, **_changes(draft, item, existing, policy)), existing, item
-    )
+    changes = _changes(draft, item, existing, policy)
+    if first:
+        _check_turn(existing, first)
+        changes["source"] = replace(first, at=existing.source.at)
+    memory = _confirmed(replace(existing, **changes), existing, item)
     upserts = item.request.upserts
     if upserts:
         memory = _written_over(draft, item, memory)
     _check_interval(memory)
     _check_no_twin(draft, memory, existing)
     keeps = keeps or item.is_correction or keeps_status(item) or upserts
+    keeps = keeps or _brings_what_is_over(item, draft.now)
     stays_away = keeps and memory.status is not Status.ACTIVE
     if not stays_away and _begins_anew(memory, existing, item, draft.now):
         memory = replace(memory, valid_from=draft.now, valid_until=None)
@@ -154,6 +178,8 @@ def revise(
         _claim_anew(draft, memory, existing)
     if re_embed:
         draft.vectors_of[memory.key] = item.index
+    if memory.source.conversation_id and not existing.source.conversation_id:
+        draft.join_conversation(memory, item.behind)
     if re_embed or memory.status is not existing.status:
         draft.mark_neighbours(memory)
     return Applied(Outcome.REVISED, memory)
@@ -171,7 +197,9 @@ def _written_over(draft: Draft, item: Item, memory: Memory) -> Memory:
         message = f"The memory {memory.uid} is retracted: restore it first."
         raise Conflict(message)
     request = item.request
-    successors = (draft.memories.get(key) for key in draft.before.updaters.get(memory.key, ()))
+    wholes = {item.key_of(uid) for uid in request.part_of}  # which took its place for a while
+    updaters = draft.before.updaters.get(memory.key, ())
+    successors = (draft.memories.get(key) for key in updaters if key not in wholes)
     is_succeeded = any(each and each.status is Status.ACTIVE for each in successors)
     status = memory.status if is_succeeded else request.status
     if memory.has_expired(draft.now) and "expires_at" not in request.given:
@@ -192,6 +220,13 @@ def _written_over(draft: Draft, item: Item, memory: Memory) -> Memory:
     if status is Status.SUPERSEDED and not memory.is_over(draft.now):
         return replace(memory, valid_until=max(memory.began, draft.now))
     return memory
+
+
+def _brings_what_is_over(item: Item, now: datetime) -> bool:
+    """Whether another system kept a memory as active that is over: its status is bookkeeping."""
+    request = item.request
+    ends = request.valid_until
+    return "status" in request.given and ends is not None and ends <= now
 
 
 def _begins_anew(memory: Memory, existing: Memory, item: Item, now: datetime) -> bool:
@@ -269,7 +304,8 @@ def _check_no_twin(draft: Draft, memory: Memory, existing: Memory) -> None:
     others: list[Memory] = []
     if memory.claims_content and (is_moved or is_said_otherwise):
         twin = draft.claimed(content_claims(memory)[0])
-        others += [twin] if twin and memory.overlaps(twin) else []
+        is_same = twin is not None and memory.logical_key in {None, twin.logical_key}
+        others += [twin] if twin and is_same and memory.overlaps(twin) else []
     if memory.logical_key and is_moved:
         claim = logical_claim(memory.space, memory.logical_key, memory.kept_by)
         others += [each for each in draft.values_of(claim) if collide(memory, each)]

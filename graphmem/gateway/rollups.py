@@ -98,19 +98,22 @@ def _has_gone(draft: "Draft", key: str) -> bool:
     before, after = draft.before.memories.get(key), draft.memories.get(key)
     if before is None or after is None:
         return False
-    has_left = after.status in {Status.RETRACTED, Status.SUPERSEDED}
-    return (has_left and before.status is not after.status) or (before.content != after.content)
+    is_away = after.status is not Status.ACTIVE and not _is_put_away(after, draft.now)
+    was_away = before.status is not Status.ACTIVE and not _is_put_away(before, draft.now)
+    return (is_away and not was_away) or before.content != after.content
 
 
 def _put_away(draft: "Draft", members: Iterable[str]) -> list[Memory]:
     """Those members that a rollup stands for, oldest first."""
     found = (draft.memories[key] for key in members if key in draft.memories)
-    put_away = (
-        memory
-        for memory in found
-        if memory.status is Status.ARCHIVED and memory.status_reason in PUT_AWAY
-    )
+    put_away = (memory for memory in found if _is_put_away(memory, draft.now))
     return sorted(put_away, key=lambda memory: (memory.created_at, memory.key))
+
+
+def _is_put_away(memory: Memory, now: datetime) -> bool:
+    """Whether only a rollup, which says what it says, keeps a memory quiet."""
+    is_kept = memory.status is Status.ARCHIVED and memory.status_reason in PUT_AWAY
+    return is_kept and not memory.is_over(now)
 
 
 def _without_what_has_gone(draft: "Draft", made: Memory, members: Sequence[str]) -> Event:
@@ -146,11 +149,9 @@ def _text_of(made: Memory, left: Sequence[Memory]) -> str:
     if left[0].status_reason == Reason.SUMMARISED:
         return summary_text([(memory.content, memory.created_at) for memory in left])
     shared = set.intersection(*({ref.key for ref in memory.entities} for memory in left))
-    about = next((ref for ref in made.entities if ref.key in shared), None)
-    if about is None:
-        return ""
-    label = about.label or label_from_key(about.key)
-    return fold_text(label, (memory.content for memory in left))
+    labels = [ref.label or label_from_key(ref.key) for ref in made.entities if ref.key in shared]
+    labels.sort(key=lambda label: not made.content.startswith(f"{label}: "))  # as before, if it may
+    return fold_text(labels[0], (memory.content for memory in left)) if labels else ""
 
 
 def _forget_sources(

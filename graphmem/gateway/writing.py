@@ -4,7 +4,7 @@ Small writes that arrive while another is under way share its transaction; the a
 key is given again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from itertools import accumulate, pairwise
@@ -167,8 +167,20 @@ class WriteMemories(MemoryOperation[WriteAnswer]):
     ) -> TraceRecord:
         """The trace of a caller, with what rooms did in the spaces that were written."""
         trace = write_trace(report, part.prepared.spaces, part.caller, now)
-        own = [event.shown for event in events if event.space in part.prepared.spaces]
+        uids = {result.memory.uid for result in report.results if result.memory}
+        own = [
+            event.shown
+            for event in events
+            if event.space in part.prepared.spaces and _is_of(event, uids)
+        ]
         return replace(trace, events=[*trace.events, *own])
+
+
+def _is_of(event: Event, uids: Collection[str]) -> bool:
+    """Whether an event is of a caller's own memories, as that of another's is not."""
+    replaced_by = event.detail.get("replaced_by")
+    is_status = "replaced_by" in event.detail
+    return not is_status or event.subject in uids or replaced_by in uids
 
 
 def _numbered(parts: Sequence[Part]) -> tuple[list[Item], dict[int, Sequence[Vector]]]:

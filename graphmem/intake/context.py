@@ -13,8 +13,8 @@ from graphmem.errors import (
     StoreUnavailable,
     ValueDamaged,
 )
-from graphmem.gateway.writing import Writing
-from graphmem.intake.write_backs import transcript, transcript_key
+from graphmem.intake.write_back_writer import WriteBackWriter
+from graphmem.intake.write_backs import transcript_key
 from graphmem.model.bulletin import Snapshot
 from graphmem.model.caller import Caller, Role
 from graphmem.model.space import Space
@@ -68,14 +68,14 @@ class ContextMaker:
 
     def __init__(
         self,
-        writing: Writing,
+        write_backs: WriteBackWriter,
         recall: Recall,
         bulletins: BulletinMaker,
         *,
         workspaces: Workspaces,
         clock: Clock,
     ) -> None:
-        self._writing = writing
+        self._write_backs = write_backs
         self._recall = recall
         self._bulletins = bulletins
         self._workspaces = workspaces
@@ -128,20 +128,21 @@ class ContextMaker:
         """Write a message down; one that could not be is said, and does not hold up its answer."""
         if conversation_id is None:
             return (), None
-        requests = transcript(
-            space.name, message_id=message_id, conversation_id=conversation_id, content=content
-        )
-        if not requests:
-            return (), None
         if caller.is_remembered:
             return (), StoreUnavailable()
         try:
-            report = self._writing.write(requests, caller=caller, atomic=len(requests) > 1)
+            report = self._write_backs.transcript(
+                space,
+                message_id=message_id,
+                conversation_id=conversation_id,
+                content=content,
+                caller=caller,
+            )
         except Forbidden:
             raise
         except GraphmemError as error:
             return (), error
-        return report.results, report.first_error
+        return (report.results, report.first_error) if report else ((), None)
 
     def _evidence(
         self, space: Space, message_id: str, query: str, own: Sequence[str], caller: Caller
@@ -179,8 +180,11 @@ def _own_uids(written: Sequence[WriteResult], message_id: str) -> list[str]:
     """The memories that were made of a message; those that it only repeats were not."""
     key = transcript_key(message_id)
     made = [result.memory for result in written if result.memory]
-    own = (memory for memory in made if (memory.source.key or "").split(key)[:1] == [""])
-    return [memory.uid for memory in own]
+    return [
+        memory.uid
+        for memory in made
+        if memory.source.key == key or (memory.source.key or "").startswith(f"{key}:")
+    ]
 
 
 def artefact(context: Context, query: str) -> dict[str, object]:

@@ -23,6 +23,7 @@ from graphmem.intake.jsonl_format import (
     memory_request,
 )
 from graphmem.model.caller import Caller
+from graphmem.model.edge import is_made_edge_uid
 from graphmem.model.memory import Memory, Status
 from graphmem.model.page import every_item
 from graphmem.model.source import Source
@@ -147,17 +148,18 @@ class MemoryTransfer:
     def _with_sources(
         self, memories: Iterator[Memory]
     ) -> Iterator[tuple[Memory, Sequence[Source]]]:
-        """Memories with all their sources, each with the digest of what it said."""
+        """Memories with all their sources, each with the digest of what it said.
+
+        A key that stands for another memory by now is left out.
+        """
         while batch := list(islice(memories, _AT_ONCE)):
-            digests = self.sources.digests(batch)
+            claimed = self.sources.claimed(batch)
             for memory in batch:
                 pages = partial(self.sources.page, memory, limit=_AT_ONCE)
                 has_more = memory.sources_total > len(memory.sources)
-                said = list(every_item(pages)) if has_more else memory.sources
-                yield (
-                    memory,
-                    [replace(e, digest=digests.get(claim_of(e, memory) or "")) for e in said],
-                )
+                every = list(every_item(pages)) if has_more else memory.sources
+                said = [_held(source, memory, claimed) for source in every]
+                yield replace(memory, source=replace(said[0], at=None)), said
 
     def _newest_first(self, space: Space) -> Iterator[Memory]:
         for status in Status:
@@ -174,6 +176,14 @@ class MemoryTransfer:
         return [result.error or result.outcome.value for result in report.results]
 
 
+def _held(source: Source, memory: Memory, claimed: Mapping[tuple[str, str], str | None]) -> Source:
+    """A source with the digest of what it said, without a key that is no longer the memory's."""
+    claim = claim_of(source, memory)
+    if claim is None or (memory.key, claim) not in claimed:
+        return replace(source, key=None)
+    return replace(source, digest=claimed[memory.key, claim])
+
+
 @dataclass(frozen=True, kw_only=True)
 class EdgeTransfer:
     """The edges between the memories of a space."""
@@ -184,9 +194,13 @@ class EdgeTransfer:
     kind: str = "edge"
 
     def lines(self, space: Space) -> Iterator[Mapping[str, Any]]:
-        """The edges of a space."""
+        """The edges of a space; a uid that only counts there is left out."""
         pages = partial(self.edges.page, [space], limit=_AT_ONCE)
-        return (exported_edge(edge) for edge in every_item(pages))
+        for edge in every_item(pages):
+            values = exported_edge(edge)
+            if is_made_edge_uid(edge.uid):
+                del values["uid"]
+            yield values
 
     def write(
         self, space: Space, values: Sequence[Any], *, caller: Caller

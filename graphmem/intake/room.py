@@ -10,6 +10,7 @@ from graphmem.intake.context import ContextMaker
 from graphmem.intake.export_import import EdgeTransfer, MemoryTransfer
 from graphmem.intake.ingest import Ingest
 from graphmem.intake.ingest_job import IngestWorker
+from graphmem.intake.write_back_writer import WriteBackWriter
 from graphmem.model.job import Every, Job, Run
 from graphmem.recall.bulletin_maker import BulletinMaker
 from graphmem.rooms import Core, Prune, Room
@@ -24,6 +25,7 @@ class Intake:
 
     ingest: Ingest
     worker: IngestWorker
+    write_backs: WriteBackWriter
     contexts: ContextMaker
     bulletin_maker: BulletinMaker
 
@@ -61,11 +63,18 @@ def _intake(core: Core, bulletins: Bulletins) -> Intake:
         events=core.events,
         clock=core.clock,
     )
+    write_backs = WriteBackWriter(writing=core.writing, memories=core.memories)
     contexts = ContextMaker(
-        core.writing, core.recall, maker, workspaces=core.workspaces, clock=core.clock
+        write_backs, core.recall, maker, workspaces=core.workspaces, clock=core.clock
     )
     worker = IngestWorker(ingest, workspaces=core.workspaces, events=core.events)
-    return Intake(ingest=ingest, worker=worker, contexts=contexts, bulletin_maker=maker)
+    return Intake(
+        ingest=ingest,
+        worker=worker,
+        write_backs=write_backs,
+        contexts=contexts,
+        bulletin_maker=maker,
+    )
 
 
 def _ingest_job(core: Core, worker: IngestWorker) -> Job:

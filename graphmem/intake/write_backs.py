@@ -41,7 +41,7 @@ def transcript(
             type=MemoryType.OBSERVATION,
             importance=45,
             confidence=0.7,
-            proposed_uid=_numbered(message_uid(message_id), number) if is_long else None,
+            proposed_uid=_numbered(message_uid(message_id), number),
             source=Source(
                 type=SourceType.CHANNEL_TRANSCRIPT,
                 conversation_id=conversation_id,
@@ -50,7 +50,6 @@ def transcript(
             ),
         )
 
-    is_long = len(content) > CONTENT_MAX_CHARS
     return _split("A message", content, request)
 
 
@@ -96,18 +95,9 @@ def _output(
 
 
 def former_parts(requests: Sequence[WriteRequest]) -> list[str]:
-    """The uids that parts of an earlier, longer attempt may have."""
-    uid = requests[0].uid or ""
+    """The uids that parts of an earlier, longer text may have."""
+    uid = requests[0].uid or requests[0].proposed_uid or ""
     return [_numbered(uid, number) for number in range(len(requests), PARTS_MAX + 1)]
-
-
-def in_place_of(requests: Sequence[WriteRequest], former: Sequence[str]) -> list[WriteRequest]:
-    """The requests of an output that take the place of parts of an earlier attempt."""
-    if not former:
-        return list(requests)
-    first, *others = requests
-    given = first.given | {"updates"}
-    return [replace(first, updates=tuple(former), given=given), *others]
 
 
 def diagnostics(space: str, *, finding_id: str, content: str) -> WriteRequest | None:
@@ -157,7 +147,7 @@ def output_uid(workflow_run_id: str, step_id: str, name: str) -> str:
 
 
 def message_uid(message_id: str) -> str:
-    """The uid of what a long message is split into: equal for the same id."""
+    """What the memory of a message is called, if it is a new one: equal for the same id."""
     return f"message-{hashlib.sha256(message_id.encode()).hexdigest()[:32]}"
 
 

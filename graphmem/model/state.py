@@ -115,10 +115,11 @@ class Decision:
     sourced: tuple[Memory, ...] = ()  # memories whose sources change
     absorbed: tuple[tuple[str, str], ...] = ()  # memories whose sources all go to another one
     # content claims of memories that are taken back, and memories that no longer are
-    retracted: Mapping[str, str] = field(default_factory=dict)
+    retracted: tuple[tuple[str, str], ...] = ()
     unretracted: frozenset[str] = frozenset()
     links: tuple[tuple[str, str], ...] = ()  # NEXT edges to be there
     unlinked: tuple[tuple[str, str], ...] = ()  # NEXT edges to be gone
+    left_turns: Mapping[str, str] = field(default_factory=dict)  # each with the turn before it
     last_turns: Mapping[str, str] = field(default_factory=dict)
     mentioning: frozenset[str] = frozenset()  # memories whose mentions are to be drawn anew
     vectors_of: Mapping[str, int] = field(default_factory=dict)  # memory → index of its item

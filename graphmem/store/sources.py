@@ -46,11 +46,14 @@ class Sources:
         )
         return Page(items=(*first, *found.items), total=found.total, next=found.next)
 
-    def digests(self, memories: Iterable[Memory]) -> dict[str, str]:
-        """What the sources of memories said, as digests, by their claims."""
+    def claimed(self, memories: Iterable[Memory]) -> dict[tuple[str, str], str | None]:
+        """The claims of the sources that memories hold, each with the digest of what it said.
+
+        By the key of the memory and the claim; None where nobody knows what it said.
+        """
         keys = sorted(memory.key for memory in memories)
-        rows = self._connection.fetch("sources.digests", space_keys=keys) if keys else ()
-        return {row["claim"]: row["digest"] for row in rows}
+        rows = self._connection.fetch("sources.claimed", space_keys=keys) if keys else ()
+        return {(row["key"], row["claim"]): row["digest"] for row in rows}
 
 
 def change_sources(transaction: Transaction, decision: Decision) -> None:
@@ -73,7 +76,7 @@ def change_sources(transaction: Transaction, decision: Decision) -> None:
             "claims",
             [
                 {"key": claim, "space": claim.partition("|")[0], "memory": key}
-                for claim, key in sorted(decision.retracted.items())
+                for claim, key in sorted(decision.retracted)
             ],
         ),
     }

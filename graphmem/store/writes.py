@@ -163,6 +163,8 @@ def _change_conversations(transaction: Transaction, decision: Decision) -> None:
     ]
     _run(transaction, "writes.unlink_turns", "space_rows", _pairs(decision.unlinked))
     _run(transaction, "writes.link_turns", "space_rows", _pairs(decision.links))
+    left = [{"left": key, "previous": turn} for key, turn in sorted(decision.left_turns.items())]
+    _run(transaction, "writes.leave_conversations", "space_rows", left)
     _run(transaction, "writes.set_last_turns", "space_rows", last_turns)
 
 
@@ -235,7 +237,7 @@ def _updated(transaction: Transaction, keys: Iterable[str]) -> dict[str, tuple[s
 
 def _said(transaction: Transaction, claims: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """The memories that say something at some time, by the content claim without a time."""
-    wanted = [{"key": claim, "with_time": f"{claim}{AT}"} for claim in sorted(claims)]
+    wanted = [{"key": claim, "with_time": f"{claim}{AT}|"} for claim in sorted(claims)]
     rows = _fetch(transaction, "writes.said_at_any_time", "claims", wanted)
     return {row["claim"]: tuple(row["memories"]) for row in rows}
 
@@ -419,7 +421,11 @@ def _revision_row(revision: Revision) -> Row:
     whole = {name: getattr(memory, name) for name in _FIELDS} | {
         "space": memory.space.key,
         "entities": [asdict(ref) for ref in memory.entities],
-        "source": asdict(memory.source),
+        "source": {
+            name: value
+            for name, value in asdict(memory.source).items()
+            if name not in {"at", "digest"}
+        },
     }
     return {
         "memory_key": memory.key,

@@ -8,6 +8,7 @@ from enum import StrEnum
 
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.repeats import standing_for
+from graphmem.gateway.rollups import WITHOUT_VECTORS
 from graphmem.gateway.sources import absorb
 from graphmem.gateway.tracing import effect
 from graphmem.model.edge import EdgeType
@@ -208,7 +209,7 @@ def _merge(
 
 
 def _rewritten(memory: Memory, content: str, draft: Draft, embedded: Mapping[str, int]) -> Memory:
-    draft.vectors_of[memory.key] = embedded.get(content, -1)
+    draft.vectors_of[memory.key] = embedded.get(content, WITHOUT_VECTORS)
     return replace(
         memory,
         content=content,

@@ -294,13 +294,15 @@ def test_a_run_of_marks_holds_nobody_up(api):
 
 @pytest.mark.parametrize("number", [5e-324, 1e-30, 0, 1e300])
 def test_a_vector_that_is_nothing_in_32_bits_is_refused(api, number):
-    body = {"space": "user:ada", "content": "Tea.", "embedding": [number] * 64}
+    vector = [number] * api.house.embedder.dimensions
+    body = {"space": "user:ada", "content": "Tea.", "embedding": vector}
 
     assert "InvalidEmbedding" in str(problems_of(api.post("/v1/memories", body)))
 
 
 def test_a_given_vector_is_compared_by_its_direction_alone(api):
-    near, far = [1e-9] + [0.0] * 63, [0.0, 1e9] + [0.0] * 62
+    zeros = [0.0] * (api.house.embedder.dimensions - 2)
+    near, far = [1e-9, 0.0, *zeros], [0.0, 1e9, *zeros]
     for content, vector in (("Near.", near), ("Far.", far)):
         body = {"space": "user:ada", "content": content, "embedding": vector}
         assert 201 == api.post("/v1/memories", body).status_code

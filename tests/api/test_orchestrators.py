@@ -107,6 +107,61 @@ def test_a_long_output_is_split_and_a_shorter_attempt_leaves_no_part_of_it(api):
     assert not any("Paragraph" in item["memory"]["content"] for item in recalled(api, recall))
 
 
+def long_text(word, paragraphs=40):
+    return "\n\n".join(f"{word} {number} of the report. " * 40 for number in range(paragraphs))
+
+
+def test_a_long_output_after_a_short_one_is_recalled_again(api):
+    body = {"spaces": [SPACE], "query": "paragraph 33 line 33", "limit": 50}
+    for attempt, text in enumerate((long_text("Paragraph"), "Short.", long_text("Line"))):
+        work(api, attempt=attempt, result=text, note="Tea.")
+
+    found = " ".join(item["memory"]["content"] for item in recalled(api, body))
+
+    assert "Line 33" in found
+    assert "Paragraph" not in found
+
+
+def test_a_short_attempt_after_more_parts_than_a_memory_may_update(api):
+    work(api, result=long_text("Paragraph", 180)[:190_000], note="Tea.")
+
+    (note, result) = work(api, attempt=2, result="Short.", note="Tea.")["results"]
+
+    assert ["unchanged", "revised"] == [note["outcome"], result["outcome"]]
+    body = {"spaces": [SPACE], "query": "paragraph of the report", "limit": 50}
+    assert not any("Paragraph" in item["memory"]["content"] for item in recalled(api, body))
+
+
+def test_a_message_may_be_edited_across_the_limit(api):
+    body = {"spaces": [SPACE], "query": "paragraph 33 short", "limit": 50}
+    assert "created" == say(api, "Short at first.")["outcome"]
+
+    assert "revised" == say(api, long_text("Paragraph"))["outcome"]
+    assert any("Paragraph 33" in item["memory"]["content"] for item in recalled(api, body))
+    assert "revised" == say(api, "Short at last.")["outcome"]
+
+    assert ["Short at last."] == [item["memory"]["content"] for item in recalled(api, body)]
+
+
+def test_an_output_with_a_retracted_part_is_refused_by_its_name_alone(api):
+    uid = work(api, result=long_text("Paragraph"), note="Tea.")["results"][1]["uid"]
+    api.post(f"/v1/memories/{uid}-3/retract?space={SPACE}", {})
+
+    note, result = work(api, attempt=2, result=long_text("Line"), note="Hot tea.")["results"]
+
+    assert ("refused", "revised") == (result["outcome"], note["outcome"])
+    assert f"{uid}-3" in result["error"]["message"]
+
+
+def test_a_message_that_repeats_an_older_memory_does_not_hide_it(api):
+    api.post("/v1/memories", {"space": SPACE, "content": "Ship on Friday.", "type": "Observation"})
+
+    context = {"purpose": "selector", "message_id": "m-1", "conversation_id": "c-1"}
+    answer = api.post("/v1/context", {"space": SPACE, "content": "Ship on Friday."} | context)
+
+    assert "Ship on Friday." in answer.get_json()["rendered"]
+
+
 def recalled(api, body):
     return api.post("/v1/recall", body).get_json()["items"]
 

@@ -132,6 +132,10 @@ def test_pages_of_one_source_give_each_once(api):
         # no single source is both
         ({"conversation_id": "c-1", "captured_by": ["extractor"]}, []),
         ({"conversation_id": "c-2", "tags": ["drinks"]}, ["Ada likes tea."]),
+        (
+            {"conversation_id": "c-1", "captured_by": ["extractor"], "tags": ["drinks"]},
+            [],
+        ),
     ],
 )
 @pytest.mark.parametrize("query", ["tea", "zzz"])  # by words, and by meaning alone
@@ -321,6 +325,121 @@ def test_items_of_one_batch_share_their_sources(api):
     assert ["created", "reinforced", "unchanged", "revised"] == outcomes
     uids = [result["uid"] for result in answer["results"]]
     assert (["b"], ["a"]) == (keys(get(api, uids[0])), keys(get(api, uids[3])))
+
+
+@pytest.mark.parametrize("others", [0, 1])
+def test_a_key_that_is_kept_keeps_what_its_source_said_too(api, others):
+    first = add(api, logical_key="drink", **by("a"))["memory"]["uid"]
+    for number in range(others):
+        add(api, logical_key="drink", **by(f"b-{number}"))
+
+    for _ in range(2):
+        told = add(api, "Coffee.", logical_key="drink", on_same_key="keep", **by("a"))
+        assert ("unchanged", ["content"]) == (told["outcome"], told["not_taken"])
+
+    assert (first, "Ada likes tea.") == (told["memory"]["uid"], told["memory"]["content"])
+    assert "a" in keys(told["memory"])
+
+
+@pytest.mark.parametrize("uid", [{}, {"uid": "out-1"}])
+def test_the_same_words_with_another_field_stay_where_others_say_them(api, uid):
+    add(api, **uid, **by("a"))
+    first = add(api, **uid, **by("b"))["memory"]["uid"]
+
+    told = add(api, importance=90, **by("a"))
+
+    assert ("revised", first, 90) == (
+        told["outcome"],
+        told["memory"]["uid"],
+        told["memory"]["importance"],
+    )
+    assert ["a", "b"] == keys(told["memory"])
+
+
+def test_what_a_source_does_not_tell_of_itself_stays(api):
+    add(api, "Hi.", **by("m-1", conversation_id="c", captured_by="extractor"))
+
+    told = add(api, "Hi there.", **by("m-1"))
+
+    assert "revised" == told["outcome"]
+    source = told["memory"]["source"]
+    assert ("c", "extractor") == (source["conversation_id"], source["captured_by"])
+
+
+def test_a_refused_revision_by_a_source_changes_nothing(api):
+    memory = add(api, valid_from="2026-01-01T00:00:00Z", **by("a"))["memory"]
+    body = {"space": SPACE, "content": "Ada likes tea.", "valid_until": "2025-01-01T00:00:00Z"}
+
+    answer = api.post("/v1/memories", body | {"source": {"key": "a", "step_id": "s-2"}})
+
+    assert 422 == answer.status_code
+    assert memory == get(api, memory["uid"])
+
+
+def test_equal_values_of_two_keys_are_two_claims(api):
+    add(api, "Yes.", logical_key="mail")
+    add(api, "No.", logical_key="calls")
+
+    assert "revised" == add(api, "Yes.", logical_key="calls")["outcome"]
+
+
+def test_a_superseded_memory_that_expired_is_revised_by_its_source(api):
+    old = add(api, uid="old", expires_at="2026-03-02T00:00:00Z", **by("a"))["memory"]["uid"]
+    add(api, "Ada likes coffee.", updates=[old])
+    api.house.clock.advance(days=3)
+
+    told = add(api, "Ada likes black tea.", **by("a"))
+
+    assert ("revised", "superseded") == (told["outcome"], told["memory"]["status"])
+
+
+def test_a_history_shows_versions_whose_first_source_had_left(api):
+    for key in ("a", "b", "c"):
+        uid = add(api, **by(key))["memory"]["uid"]
+    items = [{"space": SPACE, "content": f"Other words of {key}."} | by(key) for key in ("a", "b")]
+    api.post("/v1/memories/batch", {"items": items})
+
+    history = api.get(f"/v1/memories/{uid}/history?space={SPACE}")
+
+    assert 200 == history.status_code
+    assert ["c"] == keys(get(api, uid))
+    for version in history.json["items"]:
+        assert not {"sources", "sources_total"} & set(version["changes"] or {})
+
+
+def test_the_only_turn_of_a_conversation_that_leaves_is_not_its_last(api):
+    add(api, "Yes.", **by("t-1", conversation_id="c"))
+    add(api, "Yes.", **by("x", conversation_id="d"))
+    add(api, "No.", **by("y"))
+
+    add(api, "No.", **by("t-1", conversation_id="c"))
+
+    following = add(api, "And now?", **by("t-2", conversation_id="c"))["memory"]
+    assert following["context"] is None
+
+
+@pytest.mark.parametrize("is_older", [False, True])
+def test_a_space_whose_sources_moved_is_imported_whole(api, is_older):
+    said = [("x", "b"), ("y", "a")]
+    for content, key in said if is_older else said[::-1]:
+        add(api, f"Ada said {content}.", **by(key))
+        api.house.clock.advance(seconds=1)
+    add(api, "Ada said x.", **by("a"))
+    graphmem, tenant = api.house.graphmem, api.house.caller.tenant
+    ada, bob = (Space(tenant=tenant, kind=SpaceKind.USER, owner=name) for name in ("ada", "bob"))
+    lines = list(export_lines(graphmem.transfers, ada))
+
+    for _ in range(2):
+        *_, done = import_lines(graphmem.transfers, lines, bob, caller=api.house.caller)
+        assert [] == done.problems
+
+    told = api.post("/v1/memories", {"space": "user:bob", "content": "Ada said z."} | by("a")).json[
+        "memory"
+    ]
+    assert "active" == told["status"]
+    body = {"spaces": ["user:bob"], "query": "Ada said"}
+    found = api.post("/v1/recall", body).json["items"]
+    assert {"Ada said x.", "Ada said z."} == {item["memory"]["content"] for item in found}
 
 
 # --- what was taken back

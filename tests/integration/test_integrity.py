@@ -191,17 +191,18 @@ def test_edges_of_one_uid_get_uids_of_their_own(healthy):
         " CREATE (a)-[:RELATED_TO {uid: 'e', weight: 1.0, created_at: datetime('2026-01-01')}]->(b)"
         " CREATE (a)-[:RELATED_TO {uid: 'e', weight: 1.0, created_at: datetime('2026-01-02')}]->(b)"
         " CREATE (a)-[:CAUSED_BY {uid: 'e', weight: 1.0, created_at: datetime('2026-01-03')}]->(c)"
+        " CREATE (a)-[:PART_OF {uid: 'e', weight: 1.0, created_at: datetime('2026-01-04')}]->(b)"
     )
 
-    assert {"edges_of_one_uid": 2} == wrong(run(healthy))
+    assert {"edges_of_one_uid": 3} == wrong(run(healthy))
     run(healthy, repair=True)
 
     assert {} == wrong(run(healthy))
     edges = healthy.rows(
-        "MATCH (a:Memory {content: 'Tea.'})-[e:RELATED_TO|CAUSED_BY]->() WHERE a.space STARTS"
-        " WITH $tenant RETURN type(e), e.uid = 'e' ORDER BY type(e)"
+        "MATCH (a:Memory {content: 'Tea.'})-[e:RELATED_TO|CAUSED_BY|PART_OF]->()"
+        " WHERE a.space STARTS WITH $tenant RETURN type(e), e.uid = 'e' ORDER BY type(e)"
     )
-    assert [("CAUSED_BY", False), ("RELATED_TO", True)] == edges
+    assert [("CAUSED_BY", False), ("PART_OF", False), ("RELATED_TO", True)] == edges
 
 
 def test_two_values_of_a_key_at_one_instant_are_named(healthy):

@@ -6,7 +6,6 @@ from graphmem.intake.write_backs import (
     PARTS_MAX,
     diagnostics,
     former_parts,
-    in_place_of,
     output_type,
     output_uid,
     transcript,
@@ -102,9 +101,7 @@ def test_a_long_text_is_split_into_parts_of_what_it_begins_with():
     assert len(parts) <= PARTS_MAX
 
 
-def test_a_shorter_attempt_takes_the_place_of_the_parts_of_a_longer_one():
+def test_a_shorter_attempt_knows_the_parts_that_a_longer_one_may_have():
     ((_, short),) = outputs(attempt=2, result="Short.")
 
     assert [f"{short[0].uid}-{number}" for number in range(1, PARTS_MAX + 1)] == former_parts(short)
-    (request,) = in_place_of(short, [f"{short[0].uid}-1"])
-    assert (f"{short[0].uid}-1",) == request.updates
