@@ -84,7 +84,7 @@ def test_readiness_names_each_part(api):
 
     answer = api.get("/health/ready").get_json()
 
-    assert {"neo4j", "schema", "embedder", "keys"} == set(answer["checks"])
+    assert {"neo4j", "schema", "embedder", "keys", "disk"} == set(answer["checks"])
     assert "ok" != answer["checks"]["embedder"]
     assert "ok" == answer["status"]
 

@@ -55,7 +55,7 @@ def recalled(service) -> int:
 
 
 def test_on_a_disk_that_is_nearly_full_recalls_go_on_and_writes_come_back(small_disk, service_in):
-    with service_in(small_disk) as service:
+    with service_in(small_disk, GRAPHMEM_EMBEDDER="hash") as service:
         assert 201 == add(service, 1)
         filler = fill(small_disk, up_to=200 * MIB)
         assert eventually(lambda: 503 == add(service, 2))
@@ -75,7 +75,8 @@ def test_on_a_disk_that_is_nearly_full_recalls_go_on_and_writes_come_back(small_
 
 
 def test_a_database_that_panicked_is_restarted_when_there_is_room(small_disk, service_in):
-    with service_in(small_disk, GRAPHMEM__SERVER__DISK_LOW_MIB="0") as service:
+    settings = {"GRAPHMEM_EMBEDDER": "hash", "GRAPHMEM__SERVER__DISK_LOW_MIB": "0"}
+    with service_in(small_disk, **settings) as service:
         filler = fill(small_disk, up_to=4 * MIB)
         acknowledged = 0
         while 201 == add(service, acknowledged) and acknowledged < 1_000:
