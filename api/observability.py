@@ -18,6 +18,7 @@ from graphmem.database import disk_space
 from graphmem.errors import StoreUnavailable
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._:-]{1,128}")
+_METHODS = frozenset({"GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"})
 _BUCKETS = (0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3, 0.6, 1.2, 2.5, 5.0, 10.0)
 
 log = structlog.get_logger("graphmem.api")
@@ -139,7 +140,8 @@ def _end(response: Response) -> Response:
     route = request.url_rule.rule if request.url_rule else "unknown"
     response.headers["X-Request-ID"] = g.get("request_id", "")
     response.headers["X-Content-Type-Options"] = "nosniff"
-    metrics().requests.labels(request.method, route, str(response.status_code)).inc()
+    method = request.method if request.method in _METHODS else "other"  # a caller may send any
+    metrics().requests.labels(method, route, str(response.status_code)).inc()
     metrics().seconds.labels(route).observe(seconds)
     caller = g.get("caller")
     log.info(

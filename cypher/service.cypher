@@ -47,9 +47,11 @@ WHERE l.holder IS NOT NULL AND l.expires_at > $now
 RETURN l.holder AS holder;
 
 // name: release_lease
-// Give a lease back, if it is still ours.
+// Give a lease back, if it is still ours; it is looked at under its lock, as somebody may just take it.
 // parameters: holder, name
 MATCH (l:Lease {name: $name})
+SET l.locked = true
+WITH l
 WHERE l.holder = $holder
 DELETE l;
 

@@ -4,7 +4,7 @@ import os
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from graphmem.adapters.disk_space import DiskSpace
@@ -17,6 +17,7 @@ from graphmem.store.connection import Connection
 from graphmem.store.keys import new_secret
 
 _RETRY_SECONDS = 0.2
+_PRIVATE_FOLDER, _PRIVATE_FILE = 0o700, 0o600
 
 
 def connect(settings: Settings) -> Connection:
@@ -152,15 +153,23 @@ def admin_key(settings: Settings) -> str:
     if settings.server.api_key:
         return settings.server.api_key
     path = admin_key_path(settings)
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_private(path.parent)
     try:
-        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, _PRIVATE_FILE)
     except FileExistsError:
+        path.chmod(_PRIVATE_FILE)
         return path.read_text("utf-8").strip()
     with os.fdopen(handle, "w") as file:
         secret = new_secret()
         file.write(secret + "\n")
     return secret
+
+
+def make_private(folder: Path) -> None:
+    """Let a folder be there, and nobody else look into it, also where it was there before."""
+    folder.mkdir(parents=True, exist_ok=True, mode=_PRIVATE_FOLDER)
+    with suppress(PermissionError):  # it is somebody else's, who lets us write there
+        folder.chmod(_PRIVATE_FOLDER)
 
 
 def admin_key_path(settings: Settings) -> Path:

@@ -30,6 +30,7 @@ from graphmem.database import (
     disk_space,
     embedded_server,
     has_panicked,
+    make_private,
 )
 from graphmem.errors import (
     DiskLow,
@@ -94,7 +95,7 @@ class Supervisor:
 
     def _start(self) -> None:
         check_port(self._settings.server.port)
-        self._settings.server.data_dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+        make_private(self._settings.server.data_dir)
         admin_key(self._settings)
         try:
             self._start_database()

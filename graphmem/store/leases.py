@@ -160,16 +160,23 @@ def waited_lease(
     clock: Clock,
     seconds: float,
     wait_seconds: float,
+    on_wait: Callable[[str], None] = lambda _: None,
 ) -> Iterator[None]:
     """Hold a lease, waiting for it while another process has it.
+
+    ``on_wait`` is told each holder that it waits for, once.
 
     Raises:
         Conflict: it was not to be had in time.
     """
+    told = ""
     for attempt in attempts(Conflict, seconds=wait_seconds, pause=_WAIT_SECONDS):
         with attempt:
             lease = take_lease(connection, name, holder=holder, clock=clock, seconds=seconds)
             if not lease.is_ours:
+                if lease.holder != told:
+                    told = lease.holder
+                    on_wait(told)
                 msg = f"Another process has held the lease {name!r} for {wait_seconds:.0f} s."
                 raise Conflict(msg)
     try:

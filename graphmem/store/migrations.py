@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 _FILE = re.compile(r"(?P<number>\d{4})_[a-z_]+\.cypher")
 CORE = "graphmem"
 _LEASE = "schema"
-_LEASE_SECONDS = 30.0
+_LEASE_SECONDS = 15.0
 _WAIT_SECONDS = 3600.0  # for another process that migrates
 _ONLINE_SECONDS = 300.0
 _TRIES = 3
@@ -140,6 +140,10 @@ def apply_migrations(
             clock=clock,
             seconds=_LEASE_SECONDS,
             wait_seconds=_WAIT_SECONDS,
+            on_wait=lambda other: report(
+                f"{other} brings the schema up to date, or ended while it did: waiting for it,"
+                f" in that case {_LEASE_SECONDS:.0f} s"
+            ),
         ),
         Heartbeat(connection, _LEASE, holder=holder, clock=clock, seconds=_LEASE_SECONDS),
     ):

@@ -77,3 +77,15 @@ def test_a_key_that_was_used_gets_an_empty_bulletin_while_the_database_is_away_a
     api.house.graphmem.keys.revoke(key["id"], tenant=api.house.caller.tenant)
     with patch.object(Connection, "fetch", side_effect=StoreUnavailable()):
         assert 503 == api.post("/v1/bulletins", body).status_code
+
+
+def test_labels_of_metrics_come_from_a_closed_list(api):
+    for number in range(3):
+        api.client.open(f"/v1/nowhere-{number}", method=f"BREW{number}")
+
+    text = api.get("/metrics").get_data(as_text=True)
+
+    assert "BREW" not in text
+    assert "nowhere" not in text
+    assert 'method="other",route="unknown"' in text
+    assert "graphmem_disk_free_bytes" in text

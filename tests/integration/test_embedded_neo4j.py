@@ -18,6 +18,7 @@ import pytest
 from builders import a_request
 from neo4j import Driver, GraphDatabase
 from neo4j.exceptions import AuthError
+from waiting import eventually
 
 from graphmem.adapters.clock import SystemClock
 from graphmem.adapters.embedded.server import EmbeddedNeo4j, EmbeddedOptions, Endpoint, attach
@@ -253,7 +254,7 @@ def test_data_survive_a_killed_server_and_a_stop_takes_a_few_seconds(tmp_path: P
     guard, java = server_processes(tmp_path / "home")
     java.kill()
     assert [] == wait_for_end([guard, java], 5)
-    assert not server.is_running()
+    assert eventually(lambda: not server.is_running(), seconds=5)
     assert attach(tmp_path / "home") is None
 
     with driver_for(server.start()) as driver:

@@ -8,8 +8,10 @@ from graphmem.gateway.migration_steps import (
     claim_by_what_counts,
     end_what_is_superseded,
     join_unicode_forms,
+    name_further_sources,
 )
-from graphmem.model.memory import MemoryType
+from graphmem.gateway.status import ChangeStatus
+from graphmem.model.memory import MemoryType, Status
 from graphmem.model.source import Source
 from graphmem.model.writing import Outcome
 
@@ -130,3 +132,71 @@ def test_ids_in_another_unicode_form_become_one_with_those_in_nfc(house):
     )
     for (key,) in house.rows("MATCH (n) WHERE n.space STARTS WITH $tenant RETURN n.key"):
         assert key is None or unicodedata.is_normalized("NFC", key)
+
+
+def sources_of(house, uid):
+    (memory,) = house.graphmem.memories.by_uid(house.caller.tenant, uid)
+    return memory.sources
+
+
+def forget_sources(house):
+    """As an older version left it: source claims alone, and no word of what was taken back."""
+    space = "WHERE s.space STARTS WITH $tenant"
+    house.rows(f"MATCH (s:Source) {space} DETACH DELETE s")
+    house.rows(f"MATCH (s:ClaimKey) {space} REMOVE s.digest")
+    house.rows(f"MATCH (s:ClaimKey)-[r:RETRACTED]->() {space} DELETE r")
+
+
+def test_source_claims_beyond_the_first_become_sources_as_far_as_they_tell(house):
+    def said(content, key, **fields):
+        source = Source(key=key, conversation_id=f"c-{key}")
+        return house.write(a_request(content, source=source, **fields)).results[0]
+
+    said("Attempt one.", "a-1", uid="out")
+    house.clock.advance(minutes=1)
+    said("Attempt two.", "a-2", uid="out")
+    # an older version kept the newest source flat
+    house.rows(
+        "MATCH (m:Memory {uid: 'out'}) WHERE m.space STARTS WITH $tenant"
+        " SET m.source_key = 'a-2', m.conversation_id = 'c-a-2'"
+    )
+    repeated = said("Ada likes tea.", "t-1").memory.uid
+    said("Ada likes tea.", "t-2")
+    forget_sources(house)
+
+    reports = migrate(house, name_further_sources)
+
+    assert reports[-1].endswith("2 further sources made")
+    out, tea = sources_of(house, "out"), sources_of(house, repeated)
+    assert [("a-2", "c-a-2"), ("a-1", "c-a-1")] == [(s.key, s.conversation_id) for s in out]
+    assert [("t-1", "c-t-1"), ("t-2", None)] == [(s.key, s.conversation_id) for s in tea]
+    # what each said is known where it is certain
+    assert [Outcome.UNCHANGED] * 3 == [
+        said(content, key, **uid).outcome
+        for content, key, uid in (
+            ("Attempt one.", "a-1", {"uid": "out"}),
+            ("Ada likes tea.", "t-1", {}),
+            ("Ada likes tea.", "t-2", {}),
+        )
+    ]
+    assert Outcome.REVISED == said("Ada likes coffee.", "t-2").outcome
+
+
+def test_what_an_older_version_took_back_is_known(house):
+    taken_back = [
+        house.write(a_request("Ada likes tea.", uid=uid)).results[0].memory for uid in "ab"
+    ]
+    for memory in taken_back:
+        change = ChangeStatus(memory=memory, status=Status.RETRACTED, reason=None)
+        house.graphmem.gateway.execute(change, house.caller)
+    forget_sources(house)
+
+    migrate(house, name_further_sources)
+
+    (told,) = house.write(a_request("Ada likes tea.")).results
+    assert told.retracted_before in {"a", "b"}
+    assert 2 == len(
+        house.rows(
+            "MATCH (k:ClaimKey)-[r:RETRACTED]->(m) WHERE k.space STARTS WITH $tenant RETURN r"
+        )
+    )

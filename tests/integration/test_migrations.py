@@ -94,6 +94,28 @@ def test_every_indexed_property_is_one_that_neomodel_describes(connection):
                 assert set(row["properties"]) <= described[label]
 
 
+def test_who_waits_for_a_lease_is_told_for_whom(connection):
+    clock, name, told = FixedClock(), "waited-lease", []
+    take_lease(connection, name, holder="a", clock=clock, seconds=60)
+
+    def on_wait(holder):
+        told.append(holder)
+        clock.advance(seconds=61)  # it died
+
+    with waited_lease(
+        connection,
+        name,
+        holder="b",
+        clock=clock,
+        seconds=60,
+        wait_seconds=30,
+        on_wait=on_wait,
+    ):
+        assert ["a"] == told
+        release_lease(connection, name, holder="a")  # which is no longer its own
+        assert not take_lease(connection, name, holder="c", clock=clock, seconds=60).is_ours
+
+
 def test_a_lease_has_one_holder_until_it_runs_out(connection):
     clock = FixedClock()
     name = "test-lease"
