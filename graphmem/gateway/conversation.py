@@ -82,8 +82,7 @@ def with_built_context(
 
 def has_in_context(memory: Memory, content: str, actor: str | None) -> bool:
     """Whether the context of a turn begins to repeat what was said beside it, and by whom."""
-    others = (_names(actor) | _names(memory.actor)) - _names(memory.actor)
-    words = leading_words(_without(content, others), _TELLING_WORDS)
+    words = leading_words(_without(content, _names(actor) - _names(memory.actor)), _TELLING_WORDS)
     return bool(words) and words in (memory.context or "")
 
 
@@ -96,8 +95,7 @@ def built_context(memory: Memory, neighbours: Iterable[Memory], *, word_limit: i
     own_name = _names(memory.actor)
     parts = []
     for neighbour in neighbours:
-        others = (_names(neighbour.actor) | _names(memory.actor)) - own_name
-        part = leading_words(_without(neighbour.content, others), left)
+        part = leading_words(_without(neighbour.content, _names(neighbour.actor) - own_name), left)
         if part:
             parts.append(part)
             left -= _word_count(part)

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from graphmem.errors import Conflict, GraphmemError, NotFound, RetractedSource
 from graphmem.gateway.axis import Place, place_of
-from graphmem.gateway.claims import content_claims, logical_claim, source_claim
+from graphmem.gateway.claims import content_claims, logical_claim
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.edges import EdgeRequest, draw_requested
 from graphmem.gateway.item import Item, begin_of, keeps_status
@@ -51,9 +51,9 @@ def decide(
         InvalidInput, Conflict: an edge cannot be drawn; items never raise, they are refused.
     """
     draft = Draft(before=state, now=now, context_words=policy.index.context_words)
-    is_known = bool(items) and all(_is_known(draft, item) for item in items)
+    are_drawn = bool(edges and items) and all(_is_known(draft, item) for item in items)
     results = [_decide_item(draft, item, policy) for item in items]
-    if not is_known and not any(result.error for result in results):
+    if not are_drawn and not any(result.error for result in results):
         for index, edge in enumerate(edges):
             draw_requested(draft, edge, path=f"edges.{index}.")
     return draft.decision(results)
@@ -69,17 +69,15 @@ def _decide_item(draft: Draft, item: Item, policy: Policy) -> WriteResult:
 
 def _source_claim(item: Item) -> str | None:
     """The claim of the key of an item's source; a correction is not made by its source."""
-    key = item.request.source.key
-    if item.is_correction or not key:
-        return None
-    return source_claim(item.space, key, item.request.kept_by)
+    return None if item.is_correction else item.claim_of(item.request.source)
 
 
 def _is_known(draft: Draft, item: Item) -> bool:
     """Whether the source of an item said the same before."""
     claim = _source_claim(item)
-    known = claim in draft.claims
-    return bool(claim) and known and says_again(item.request, draft.digest_of(claim or ""))
+    if claim is None or claim not in draft.claims:
+        return False
+    return says_again(item.request, draft.digest_of(claim))
 
 
 def _accepted(draft: Draft, item: Item, policy: Policy) -> WriteResult:
@@ -114,10 +112,10 @@ def _with_status(draft: Draft, item: Item, memory: Memory) -> Memory:
     request = item.request
     is_new = memory.key in draft.created
     is_its_own = is_new or (memory.uid == request.uid and not request.upserts)
-    is_other = memory.status is not request.status
-    if memory.status is Status.SUPERSEDED and request.status is Status.ACTIVE:
-        return memory  # what took its place is not undone by a line
-    if is_its_own and "status" in request.given and is_other:
+    # what took the place of a superseded one is not undone by a line
+    is_undone = memory.status is Status.SUPERSEDED and request.status is Status.ACTIVE
+    brings_status = "status" in request.given and memory.status is not request.status
+    if is_its_own and brings_status and not is_undone:
         return draft.set_status(memory, request.status, Reason.IMPORT)
     return memory
 
@@ -130,10 +128,9 @@ def _with_source(draft: Draft, item: Item, applied: Applied) -> Applied:
     said = "source" in item.request.given or not item.request.given
     for source in (*([item.request.source] if said else ()), *item.request.sources):
         memory = add_source(draft, memory, source)
-        if source.key and source is not item.request.source:
-            claim = source_claim(item.space, source.key, item.request.kept_by)
-            if claim not in draft.claims:
-                draft.claim(claim, memory, digest=source.digest)
+        claim = item.claim_of(source)
+        if claim and source is not item.request.source and claim not in draft.claims:
+            draft.claim(claim, memory, digest=source.digest)
     return applied._replace(memory=memory)
 
 

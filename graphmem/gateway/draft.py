@@ -366,11 +366,7 @@ class Draft:
             unnamed_edges=frozenset(self.unnamed_edges),
             removed_edges=tuple(self.removed_edges),
             claims=self.new_claims,
-            moved=frozenset(
-                claim
-                for claim, key in self.new_claims.items()
-                if self.before.claims.get(claim, key) != key and claim in self.digests
-            ),
+            moved=self._moved_claims(),
             digests=self.digests,
             sources=self.sources,
             sourced=tuple(self.memories[key] for key in sorted(self.sourced)),
@@ -379,11 +375,7 @@ class Draft:
             released=frozenset(self.released),
             links=tuple(sorted((earlier, later) for later, earlier in links - known)),
             unlinked=tuple(sorted((earlier, later) for later, earlier in known - links)),
-            last_turns={
-                conversation: turn
-                for conversation, turn in self.chain.last.items()
-                if self.before.last_turns.get(conversation) != turn
-            },
+            last_turns=self._new_last_turns(),
             left_turns=self.left_turns,
             mentioning=frozenset(
                 key for key in self.created | self.changed if self._mentions_changed(key)
@@ -391,6 +383,21 @@ class Draft:
             vectors_of=self.vectors_of,
             events=(*events, *kept_true),
         )
+
+    def _moved_claims(self) -> frozenset[str]:
+        """The claims of sources that leave another memory."""
+        before = self.before.claims
+        changed = (claim for claim, key in self.new_claims.items() if before.get(claim, key) != key)
+        return frozenset(claim for claim in changed if claim in self.digests)
+
+    def _new_last_turns(self) -> dict[str, str]:
+        """The last turns of the conversations that end otherwise than before."""
+        before = self.before.last_turns
+        return {
+            conversation: turn
+            for conversation, turn in self.chain.last.items()
+            if before.get(conversation) != turn
+        }
 
     def _taken_back(self) -> dict[str, Any]:
         """Which words were taken back here, and which memories no longer are."""

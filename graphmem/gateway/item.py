@@ -10,6 +10,7 @@ from graphmem.gateway.edges import EdgeRequest, edge_selection
 from graphmem.model.edge import EdgeType
 from graphmem.model.memory import Status, memory_key
 from graphmem.model.policy import SpeculativePolicy
+from graphmem.model.source import Source
 from graphmem.model.space import Space
 from graphmem.model.state import Selection, ValueAt
 from graphmem.model.writing import Dedupe, WriteRequest
@@ -44,6 +45,10 @@ class Item:
     def key_of(self, uid: str) -> str:
         """The key of a memory of this item's space."""
         return memory_key(self.space, uid)
+
+    def claim_of(self, source: Source) -> str | None:
+        """The claim of the key of one of its sources, if that has one."""
+        return source_claim(self.space, source.key, self.request.kept_by) if source.key else None
 
     @property
     def timed_claim(self) -> str:
@@ -115,17 +120,13 @@ def _may_repeat(item: Item) -> bool:
 
 def _claims_of(item: Item) -> set[str]:
     request = item.request
-    claims = set()
-    if request.source.key:
-        claims.add(source_claim(item.space, request.source.key, request.kept_by))
+    sources = (request.source, *request.sources)
+    claims = {claim for source in sources if (claim := item.claim_of(source))}
     if request.logical_key:
         claims.add(logical_claim(item.space, request.logical_key, request.kept_by))
     claims.add(item.content_claim)
     if item.is_correction or claims_content(request):
         claims.add(item.timed_claim)
-    for source in request.sources:
-        if source.key:
-            claims.add(source_claim(item.space, source.key, request.kept_by))
     return claims
 
 

@@ -9,11 +9,11 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from graphmem.gateway.sources import drop_source
 from graphmem.model.entity import EntityRef, label_from_key
 from graphmem.model.event import Effect, Event, Reason
 from graphmem.model.memory import Memory, Status
 from graphmem.model.policy import WritePolicy
-from graphmem.model.state import MORE_SOURCES
 from graphmem.text.normalise import shorten
 
 if TYPE_CHECKING:
@@ -161,15 +161,11 @@ def _forget_sources(
     memory = draft.memories[made]
     kept = {source.name for each in left for source in each.sources} | {memory.source.name}
     gone = {
-        source.name
+        source.name: source
         for key in members
         if key in draft.before.memories
         for source in draft.before.memories[key].sources
         if source.name not in kept
     }
-    for name in gone:
-        draft.sources[made, name] = None
-    more = tuple(source for source in memory.more_sources if source.name not in gone)
-    total = max(1 + len(more), memory.sources_total - len(gone))
-    draft.memories[made] = replace(memory, more_sources=more[-MORE_SOURCES:], sources_total=total)
-    draft.sourced.add(made)
+    for source in gone.values():
+        drop_source(draft, draft.memories[made], source)

@@ -6,24 +6,20 @@ from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass, replace
 from datetime import datetime
 from enum import StrEnum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphmem.gateway.claims import source_claim
-from graphmem.gateway.draft import Draft
 from graphmem.model.memory import Memory
 from graphmem.model.source import Source
 from graphmem.model.state import MORE_SOURCES
 from graphmem.model.writing import WriteRequest
 from graphmem.text.normalise import content_hash
 
-_HOW = {
-    "space",
-    "dedupe",
-    "on_same_key",
-    "embedding",
-    "sources",
-    "upserts",
-}  # is not what a source says
+if TYPE_CHECKING:
+    from graphmem.gateway.draft import Draft
+
+# how it is written, which is not what a source says
+_HOW = frozenset("space dedupe on_same_key embedding sources upserts".split())
 _WORDS = "words:"  # of a digest of a store before sources had any: the words alone are known
 
 
@@ -53,7 +49,7 @@ def claim_of(source: Source, memory: Memory) -> str | None:
     return source_claim(memory.space, source.key, memory.kept_by) if source.key else None
 
 
-def add_source(draft: Draft, memory: Memory, source: Source) -> Memory:
+def add_source(draft: "Draft", memory: Memory, source: Source) -> Memory:
     """A memory that a source says too; one that it has stays, with the values that it has now."""
     at = source.at or draft.now
     if source.name == memory.source.name:
@@ -71,7 +67,7 @@ def add_source(draft: Draft, memory: Memory, source: Source) -> Memory:
     )
 
 
-def drop_source(draft: Draft, memory: Memory, source: Source) -> Memory:
+def drop_source(draft: "Draft", memory: Memory, source: Source) -> Memory:
     """A memory that a source says no longer; the first of the others then lies flat on it."""
     others = tuple(each for each in memory.more_sources if each.name != source.name)
     draft.sources[memory.key, source.name] = None
@@ -82,10 +78,11 @@ def drop_source(draft: Draft, memory: Memory, source: Source) -> Memory:
         left = draft.leave_conversation(memory)
         draft.put(replace(left, source=first, updated_at=draft.now, version=memory.version + 1))
         memory = draft.memories[memory.key]
-    return _with_sources(draft, memory, others, memory.sources_total - 1)
+    total = max(1 + len(others), memory.sources_total - 1)
+    return _with_sources(draft, memory, others, total)
 
 
-def leave(draft: Draft, memory: Memory, source: Source, into: Memory) -> None:
+def leave(draft: "Draft", memory: Memory, source: Source, into: Memory) -> None:
     """Let a source leave a memory for the one that says what it says now.
 
     A memory without another source is superseded by that.
@@ -97,7 +94,7 @@ def leave(draft: Draft, memory: Memory, source: Source, into: Memory) -> None:
     draft.supersede(draft.memories[into.key], memory)
 
 
-def absorb(draft: Draft, memory: Memory, other: Memory) -> Memory:
+def absorb(draft: "Draft", memory: Memory, other: Memory) -> Memory:
     """A memory that stands for another from now on: all sources of that are its own."""
     for source in other.sources:
         memory = add_source(draft, memory, source)
@@ -105,7 +102,7 @@ def absorb(draft: Draft, memory: Memory, other: Memory) -> Memory:
     return memory
 
 
-def _with_sources(draft: Draft, memory: Memory, more: tuple[Source, ...], total: int) -> Memory:
+def _with_sources(draft: "Draft", memory: Memory, more: tuple[Source, ...], total: int) -> Memory:
     changed = replace(memory, more_sources=more[-MORE_SOURCES:], sources_total=total)
     draft.memories[memory.key] = changed
     draft.sourced.add(memory.key)

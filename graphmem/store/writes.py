@@ -73,9 +73,7 @@ def read_state(
     said = _said(transaction, selection.said)
     keys = {*selection.memories, *claims.values(), *last_turns.values(), *values}
     keys.update(key for found in said.values() for key in found)
-    by_source = {key for claim, key in claims.items() if "|source|" in claim}
-    updated = {key for each in updates.values() for key in each}
-    named = {*selection.memories, *values, *updated, *by_source}
+    named = _named(selection, claims, values, updates)
     rollups = _rollups(transaction, named if selection.with_turns else ())
     keys.update(key for found in (*updaters.values(), *updates.values()) for key in found)
     keys.update(key for made, members in rollups.items() for key in (made, *members))
@@ -105,6 +103,18 @@ def read_state(
         records=records,
         resting=resting,
     )
+
+
+def _named(
+    selection: Selection,
+    claims: Mapping[str, str],
+    values: Iterable[str],
+    updates: Mapping[str, Iterable[str]],
+) -> set[str]:
+    """The memories that may leave or be reworded: of these it is read what was made of them."""
+    by_source = {key for claim, key in claims.items() if "|source|" in claim}
+    updated = {key for each in updates.values() for key in each}
+    return {*selection.memories, *values, *updated, *by_source}
 
 
 def _turns_around(
