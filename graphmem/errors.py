@@ -122,6 +122,10 @@ class StorePanicked(StoreUnavailable):
     """Neo4j stopped its database after a critical error, such as a full disk; see its log."""
 
 
+class StoreOutOfMemory(StoreUnavailable):
+    """Neo4j has no memory left for this call; ask for less at once, or give it a larger heap."""
+
+
 class StoreLoginRefused(StoreUnavailable):
     """Neo4j refuses the user or the password."""
 

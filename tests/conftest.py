@@ -41,6 +41,9 @@ FEWER_PLANS = (
     "internal.cypher.use_parameter_size=false",
 )
 
+# for one transaction, so that a query which carries too much fails here first
+LITTLE_MEMORY = "db.memory.transaction.max=128m"
+
 hypothesis.settings.register_profile("here", max_examples=50, deadline=None)
 hypothesis.settings.register_profile("fuzz", max_examples=2_000, deadline=None)
 hypothesis.settings.load_profile("here")
@@ -78,7 +81,7 @@ def neo4j_address() -> Iterator[tuple[str, str, str]]:
                 heap="512m",
                 pagecache="64m",
                 extra_flags=QUICK_JAVA,
-                extra_settings=FEWER_PLANS,
+                extra_settings=(*FEWER_PLANS, LITTLE_MEMORY),
                 train_cache=False,
             )
             with EmbeddedNeo4j(options) as endpoint:

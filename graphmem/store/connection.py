@@ -24,6 +24,7 @@ from graphmem.errors import (
     GraphmemError,
     StoreDamaged,
     StoreLoginRefused,
+    StoreOutOfMemory,
     StorePanicked,
     StoreUnavailable,
 )
@@ -50,9 +51,18 @@ class Transaction:
         self._connection = connection
 
     def run(self, query: str, /, **parameters: Any) -> list[neo4j.Record]:  # noqa: ANN401 - driver values
-        """Run a named query and return all its rows."""
+        """Run a named query and return all its rows.
+
+        Raises:
+            StoreOutOfMemory: it needs more memory than there is; the same again would too.
+        """
         self._connection.count_query()
-        return list(self._transaction.run(self._connection.query(query).text, parameters))
+        try:
+            return list(self._transaction.run(self._connection.query(query).text, parameters))
+        except TransientError as error:
+            if "OutOfMemory" in (error.code or ""):
+                raise StoreOutOfMemory from error
+            raise
 
 
 class Connection:
