@@ -42,7 +42,7 @@ FEWER_PLANS = (
 )
 
 # for one transaction, so that a query which carries too much fails here first
-LITTLE_MEMORY = "db.memory.transaction.max=128m"
+LITTLE_MEMORY = "db.memory.transaction.max=256m"
 
 hypothesis.settings.register_profile("here", max_examples=50, deadline=None)
 hypothesis.settings.register_profile("fuzz", max_examples=2_000, deadline=None)
