@@ -54,13 +54,14 @@ class Transaction:
         """Run a named query and return all its rows.
 
         Raises:
-            StoreOutOfMemory: it needs more memory than there is; the same again would too.
+            StoreOutOfMemory: there is no memory left for it. Raised here, inside the driver's
+                retries, because they would try it again for seconds.
         """
         self._connection.count_query()
         try:
             return list(self._transaction.run(self._connection.query(query).text, parameters))
         except TransientError as error:
-            if "OutOfMemory" in (error.code or ""):
+            if _is_out_of_memory(error):
                 raise StoreOutOfMemory from error
             raise
 
@@ -264,9 +265,14 @@ def _is_lost_race(error: Exception) -> bool:
     )
 
 
+def _is_out_of_memory(error: TransientError) -> bool:
+    """Whether the query, or all queries together, hold as much memory as they may."""
+    return "OutOfMemory" in (error.code or "")
+
+
 @contextmanager
 def _translated() -> Iterator[None]:
-    """The one place where driver errors become ours."""
+    """The one place where driver errors become ours, but for those that must not be retried."""
     try:
         yield
     except GraphmemError:
