@@ -11,9 +11,17 @@ LIMIT 100000;
 // name: list
 // One page of the edges of some spaces, by their start, behind the cursor.
 // parameters: cursor_key, cursor_uid, limit, spaces, types
-MATCH (from:Memory)-[e:@EDGE_TYPES]->(to:Memory)
-WHERE from.space IN $spaces AND to.space = from.space AND type(e) IN $types
-  AND (from.key > $cursor_key OR (from.key = $cursor_key AND e.uid > $cursor_uid))
+UNWIND $spaces AS space
+CALL (space) {
+  MATCH (from:Memory)
+  USING INDEX from:Memory(key)
+  WHERE from.key > space + '|' AND from.key < space + '}' AND from.key >= $cursor_key
+  MATCH (from)-[e:@EDGE_TYPES]->(to:Memory)
+  WHERE to.space = from.space AND type(e) IN $types AND (from.key > $cursor_key OR e.uid > $cursor_uid)
+  RETURN from, e, to
+  ORDER BY from.key, e.uid
+  LIMIT $limit
+}
 RETURN from.key AS start, [@edge_row] AS edge
 ORDER BY start, e.uid
 LIMIT $limit;
@@ -21,8 +29,12 @@ LIMIT $limit;
 // name: count
 // How many edges a list shows on all its pages.
 // parameters: spaces, types
-MATCH (from:Memory)-[e:@EDGE_TYPES]->(to:Memory)
-WHERE from.space IN $spaces AND to.space = from.space AND type(e) IN $types
+UNWIND $spaces AS space
+MATCH (from:Memory)
+USING INDEX from:Memory(key)
+WHERE from.key > space + '|' AND from.key < space + '}'
+MATCH (from)-[e:@EDGE_TYPES]->(to:Memory)
+WHERE to.space = from.space AND type(e) IN $types
 RETURN count(*) AS total;
 
 // name: list_of_memory

@@ -192,7 +192,7 @@ RETURN c;
 // One page of the merges and splits of a space, newest first, behind the cursor.
 // parameters: cursor_time, cursor_uid, limit, space
 MATCH (c:EntityChange)
-WHERE c.space = $space
+WHERE c.space = $space AND c.created_at <= $cursor_time
   AND (c.created_at < $cursor_time OR (c.created_at = $cursor_time AND c.uid > $cursor_uid))
 RETURN c
 ORDER BY c.created_at DESC, c.uid
@@ -202,7 +202,7 @@ LIMIT $limit;
 // How many merges and splits a space has.
 // parameters: space
 MATCH (c:EntityChange)
-WHERE c.space = $space
+WHERE c.space = $space AND c.created_at > datetime({epochMillis: 0})
 RETURN count(*) AS total;
 
 // name: later_changes

@@ -21,6 +21,12 @@ toString(s.at)
 // The entities that a memory mentions, by key.
 COLLECT { MATCH (m)-[:MENTIONS]->(e:Entity) RETURN [e.entity_key, e.label] ORDER BY e.entity_key }
 
+// fragment: in_space
+// True of a memory of one space, or of any where none is named. Keys begin with their space and |, so that the index
+// of keys answers it, whatever else there is.
+m.key >= CASE WHEN $space = '' THEN '' ELSE $space + '|' END
+AND m.key < CASE WHEN $space = '' THEN '\uFFFF' ELSE $space + '}' END
+
 // fragment: edge_row
 // The values of an edge e between two memories, from and to.
 e.uid, from.uid, to.uid, type(e), e.weight, toString(e.created_at), e.reason, e.link_type

@@ -3,8 +3,7 @@
 // parameters: after, limit, space
 MATCH (m:Memory)
 USING INDEX m:Memory(key)
-WHERE m.key > CASE WHEN $after = '' AND $space <> '' THEN $space + '|' ELSE $after END
-  AND ($space = '' OR (m.key < $space + '}' AND m.space = $space))
+WHERE @in_space AND m.key > $after
 WITH m ORDER BY m.key LIMIT $limit
 RETURN @memory AS m, @entities AS entities,
        m.space_token AS tokens,
@@ -48,7 +47,10 @@ ORDER BY claim;
 // Claim keys that point to no memory, in one space or in all.
 // parameters: limit, space
 MATCH (k:ClaimKey)
-WHERE ($space = '' OR k.space = $space) AND NOT EXISTS { (k)-[:CLAIMS|RETRACTED]->(:Memory) }
+USING INDEX k:ClaimKey(key)
+WHERE k.key >= CASE WHEN $space = '' THEN '' ELSE $space + '|' END
+  AND k.key < CASE WHEN $space = '' THEN '\uFFFF' ELSE $space + '}' END
+  AND NOT EXISTS { (k)-[:CLAIMS|RETRACTED]->(:Memory) }
 RETURN k.key AS key
 ORDER BY key
 LIMIT $limit;
@@ -57,8 +59,12 @@ LIMIT $limit;
 // Edges between memories of two spaces that only somebody at the database can have drawn: a fold or a promotion may
 // lead to another space of its tenant.
 // parameters: limit, space
-MATCH (a:Memory)-[e:@EDGE_TYPES|@LINEAGE_TYPES|NEXT]->(b:Memory)
-WHERE a.space <> b.space AND ($space = '' OR a.space = $space)
+MATCH (m:Memory)
+USING INDEX m:Memory(key)
+WHERE @in_space
+MATCH (m)-[e:@EDGE_TYPES|@LINEAGE_TYPES|NEXT]->(b:Memory)
+WITH m AS a, e, b
+WHERE a.space <> b.space
   AND NOT (type(e) IN ['FOLDED_FROM', 'PROMOTED_FROM'] AND split(a.space, '/')[0] = split(b.space, '/')[0])
 RETURN a.key AS key, a.space AS space, a.uid AS uid, type(e) AS type, elementId(e) AS id
 ORDER BY key, type, b.key
@@ -75,8 +81,12 @@ DELETE e;
 // name: edges_of_one_uid
 // Edges that share their uid with an older one of their space, each with where it stands.
 // parameters: limit, space
-MATCH (a:Memory)-[e:@EDGE_TYPES]->(b:Memory)
-WHERE ($space = '' OR a.space = $space) AND b.space = a.space AND e.uid IS NOT NULL
+MATCH (m:Memory)
+USING INDEX m:Memory(key)
+WHERE @in_space
+MATCH (m)-[e:@EDGE_TYPES]->(b:Memory)
+WITH m AS a, e, b
+WHERE b.space = a.space AND e.uid IS NOT NULL
 WITH a.space AS space, e.uid AS edge_uid, e, a, b
 ORDER BY coalesce(e.created_at, datetime({epochMillis: 0})), a.key, b.key, type(e)
 WITH space, edge_uid, collect([e, a, b]) AS found
@@ -101,7 +111,9 @@ FOREACH (_ IN CASE WHEN row.is_double THEN [] ELSE [1] END | SET e.uid = randomU
 // Values of one logical key of a space that hold at one instant: the later one of each pair, with its key.
 // parameters: limit, space
 MATCH (m:Memory)
-WHERE m.logical_key IS NOT NULL AND ($space = '' OR m.space = $space) AND m.status IN ['active', 'superseded']
+USING INDEX m:Memory(space, logical_key)
+WHERE m.space >= $space AND m.space <= CASE WHEN $space = '' THEN '\uFFFF' ELSE $space END
+  AND m.logical_key IS NOT NULL AND m.status IN ['active', 'superseded']
 WITH m, coalesce(m.valid_from, m.occurred_at, m.created_at) AS began
 WHERE coalesce(m.valid_until > began, true)
 WITH m.space AS space, m.logical_key AS logical_key, coalesce(m.kept_by, '') AS kept_by, m, began

@@ -59,8 +59,9 @@ FOREACH (_ IN CASE WHEN $status = 'succeeded' THEN [1] ELSE [] END | SET j.last_
 // name: abandon_runs
 // Mark runs of a job, in one space or everywhere, that never ended; called by the holder of that lease.
 // parameters: job, now, space
-MATCH (r:JobRun {job: $job})
-WHERE r.status = 'running' AND r.space = $space
+MATCH (r:JobRun)
+USING INDEX r:JobRun(status, job)
+WHERE r.status = 'running' AND r.job = $job AND r.space = $space
 SET r.status = 'abandoned', r.finished_at = $now
 WITH count(*) AS abandoned
 MERGE (j:Job {name: $job})
@@ -98,6 +99,7 @@ OPTIONAL MATCH (l:Lease {name: 'job:' + j.name})
 WHERE l.expires_at > $now
 CALL (j) {
   OPTIONAL MATCH (r:JobRun {job: j.name})
+  WHERE r.started_at > datetime({epochMillis: 0})
   RETURN r ORDER BY r.started_at DESC, r.uid DESC LIMIT 1
 }
 RETURN j, l.holder AS holder, r

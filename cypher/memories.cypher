@@ -98,7 +98,9 @@ RETURN total;
 // Memories that wait for their vectors, oldest first, in any space or in one.
 // parameters: limit, space
 MATCH (m:EmbedPending)
-WHERE m.space >= $space AND ($space = '' OR m.space = $space)
+USING INDEX m:EmbedPending(space, created_at)
+WHERE m.space >= $space AND m.space <= CASE WHEN $space = '' THEN '\uFFFF' ELSE $space END
+  AND m.created_at > datetime({epochMillis: 0})
 RETURN m.key AS key, m.content AS content, m.actor AS actor, m.version AS version
 ORDER BY m.created_at, m.key
 LIMIT $limit;
@@ -107,5 +109,7 @@ LIMIT $limit;
 // How many memories wait for their vectors, in any space or in one.
 // parameters: space
 MATCH (m:EmbedPending)
-WHERE m.space >= $space AND ($space = '' OR m.space = $space)
+USING INDEX m:EmbedPending(space, created_at)
+WHERE m.space >= $space AND m.space <= CASE WHEN $space = '' THEN '\uFFFF' ELSE $space END
+  AND m.created_at > datetime({epochMillis: 0})
 RETURN count(*) AS pending;

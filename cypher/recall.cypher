@@ -30,7 +30,8 @@ RETURN collect([m.key, @edge_row]) AS edges
 // The one row of a recall, with how many memories still wait for their vectors.
 CALL () {
   MATCH (p:EmbedPending)
-  WHERE p.space IN $spaces
+  USING INDEX p:EmbedPending(space, created_at)
+  WHERE p.space IN $spaces AND p.created_at > datetime({epochMillis: 0})
   RETURN count(p) AS pending
 }
 RETURN rows, [m IN whole | @memory] AS memories, links, versions, contested, mentions, edges, pending

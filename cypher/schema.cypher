@@ -1,3 +1,32 @@
+// name: indexed_words
+// The next memories by key, up to one, with the words that they are indexed under.
+// parameters: after, limit, until
+MATCH (m:Memory)
+USING INDEX m:Memory(key)
+WHERE m.key > $after AND m.key < $until
+RETURN m {.key, .space, .search_text, .search_context, .search_actor} AS m
+ORDER BY m.key
+LIMIT $limit;
+
+// name: index_words
+// Index memories under other words.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (m:Memory {key: row.key})
+SET m += row.words;
+
+// name: add_spaces
+// Let there be a node for the space of each of the next memories by key; gives the last key.
+// parameters: after, limit
+MATCH (m:Memory)
+USING INDEX m:Memory(key)
+WHERE m.key > $after
+WITH m ORDER BY m.key LIMIT $limit
+WITH m.space AS space, max(m.key) AS last
+MERGE (s:Space {key: space})
+  ON CREATE SET s.space = space
+RETURN max(last) AS last;
+
 // name: expiring_of_orchestrators
 // The next active memories of orchestrator spaces that expire, by key.
 // parameters: after, limit, space_part

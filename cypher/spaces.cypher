@@ -1,10 +1,14 @@
+// fragment: used
+// True of a space that holds memories; one may also be there for its policy alone.
+EXISTS { MATCH (m:Memory) WHERE m.key > s.key + '|' AND m.key < s.key + '}' }
+
 // name: counts
 // One page of the spaces that a caller may see, each with its memories by type and status.
 // parameters: cursor, limit, space_patterns, space_prefixes
 UNWIND $space_prefixes AS prefix
-MATCH (m:Memory)
-WHERE m.space STARTS WITH prefix AND m.space > $cursor
-WITH DISTINCT m.space AS space
+MATCH (s:Space)
+WHERE s.key STARTS WITH prefix AND s.key > $cursor AND @used
+WITH DISTINCT s.key AS space
 WHERE any(pattern IN $space_patterns WHERE space =~ pattern)
 WITH space ORDER BY space LIMIT $limit
 CALL (space) {
@@ -20,17 +24,16 @@ ORDER BY space;
 // How many spaces with memories a caller may see.
 // parameters: space_patterns, space_prefixes
 UNWIND $space_prefixes AS prefix
-MATCH (m:Memory)
-WHERE m.space STARTS WITH prefix
-WITH DISTINCT m.space AS space
+MATCH (s:Space)
+WHERE s.key STARTS WITH prefix AND @used
+WITH DISTINCT s.key AS space
 WHERE any(pattern IN $space_patterns WHERE space =~ pattern)
 RETURN count(space) AS total;
 
 // name: policies
 // The spaces that have a policy of their own.
 // parameters: limit
-MATCH (s:Space)
-WHERE s.policy IS NOT NULL
+MATCH (s:HasPolicy)
 RETURN s.key AS space, s.policy AS policy
 ORDER BY space
 LIMIT $limit;
@@ -40,14 +43,16 @@ LIMIT $limit;
 // parameters: policy, space
 MERGE (s:Space {key: $space})
   ON CREATE SET s.space = $space
-SET s.policy = $policy;
+SET s.policy = $policy
+REMOVE s:HasPolicy
+FOREACH (_ IN CASE WHEN $policy IS NULL THEN [] ELSE [1] END | SET s:HasPolicy);
 
 // name: outdated
 // The spaces whose names older versions allowed: personas of orchestrators, names with a star, or not in NFC.
 // parameters: limit, space_part
-MATCH (m:Memory)
-WHERE m.space CONTAINS '*' OR m.space IS NOT NFC NORMALIZED
-  OR (m.space CONTAINS $space_part AND size(split(m.space, '/')) > 2)
-RETURN DISTINCT m.space AS space
+MATCH (s:Space)
+WHERE (s.key CONTAINS '*' OR s.key IS NOT NFC NORMALIZED
+  OR (s.key CONTAINS $space_part AND size(split(s.key, '/')) > 2)) AND @used
+RETURN s.key AS space
 ORDER BY space
 LIMIT $limit;

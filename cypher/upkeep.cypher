@@ -1,12 +1,12 @@
 // fragment: tended
-// True of a memory that jobs may put away, in one space, or in spaces of some kinds but some and what is below them.
-m.kept_by IS NULL AND NOT coalesce(m.pinned, false) AND ($space = '' OR m.space = $space)
-AND any(kind IN $kinds WHERE m.space CONTAINS '/' + kind + ':')
-AND none(other IN $other_than WHERE m.space = other OR m.space STARTS WITH other + '/')
+// True of a memory that jobs may put away, in spaces of some kinds but some and what is below them.
+m.kept_by IS NULL AND NOT coalesce(m.pinned, false)
+AND any(kind IN $kinds WHERE m.space CONTAINS '/' + kind + ':') AND NOT m.space IN $other_spaces
+AND NOT split(m.space, '/')[0] + '/' + split(m.space, '/')[1] IN $other_spaces
 
 // name: expired
-// Active memories whose time has passed, in one space or in all other than some.
-// parameters: after, kinds, limit, now, other_than, space
+// Active memories whose time has passed, in all spaces other than some.
+// parameters: after, kinds, limit, now, other_spaces
 MATCH (m:Memory)
 USING INDEX m:Memory(status, expires_at)
 WHERE m.status = 'active' AND m.expires_at <= $now AND m.key > $after AND @tended
@@ -14,35 +14,68 @@ RETURN m.key AS key
 ORDER BY key
 LIMIT $limit;
 
+// name: expired_of_space
+// The same in one space.
+// parameters: after, kinds, limit, now, other_spaces, space
+MATCH (m:Memory)
+USING INDEX m:Memory(key)
+WHERE @in_space AND m.key > $after AND m.status = 'active' AND m.expires_at <= $now AND @tended
+RETURN m.key AS key
+ORDER BY key
+LIMIT $limit;
+
 // name: decayed
-// Active commitments that were last changed before a time.
-// parameters: after, before, kinds, limit, other_than, space
+// Active commitments that were last changed before a time, in all spaces other than some.
+// parameters: after, before, kinds, limit, other_spaces
 MATCH (m:Todo)
+USING INDEX m:Todo(status, updated_at)
 WHERE m.status = 'active' AND m.updated_at < $before AND m.key > $after AND @tended
 RETURN m.key AS key
 ORDER BY key
 LIMIT $limit;
 
-// name: archivable
-// Active memories from before a time that are unimportant, hardly recalled and of no protected type.
-// parameters: after, before, importance, kinds, limit, other_than, protected, recalls, space
+// name: decayed_of_space
+// The same in one space.
+// parameters: after, before, kinds, limit, other_spaces, space
 MATCH (m:Memory)
 USING INDEX m:Memory(key)
-WHERE m.key > CASE WHEN $after = '' AND $space <> '' THEN $space + '|' ELSE $after END
-  AND ($space = '' OR m.key < $space + '}') AND m.status = 'active' AND m.created_at < $before
-  AND m.importance < $importance AND m.recall_count <= $recalls AND NOT m.type IN $protected AND @tended
+WHERE @in_space AND m.key > $after AND m:Todo AND m.status = 'active' AND m.updated_at < $before AND @tended
+RETURN m.key AS key
+ORDER BY key
+LIMIT $limit;
+
+// fragment: unneeded
+// True of an active memory from before a time that is unimportant, hardly recalled and of no protected type.
+m.status = 'active' AND m.created_at < $before AND m.importance < $importance AND m.recall_count <= $recalls
+AND NOT m.type IN $protected AND @tended
+
+// name: archivable
+// Those memories in all spaces other than some.
+// parameters: after, before, importance, kinds, limit, other_spaces, protected, recalls
+MATCH (m:Memory)
+USING INDEX m:Memory(key)
+WHERE m.key > $after AND @unneeded
+RETURN m.key AS key
+ORDER BY key
+LIMIT $limit;
+
+// name: archivable_of_space
+// The same in one space.
+// parameters: after, before, importance, kinds, limit, other_spaces, protected, recalls, space
+MATCH (m:Memory)
+USING INDEX m:Memory(key)
+WHERE @in_space AND m.key > $after AND @unneeded
 RETURN m.key AS key
 ORDER BY key
 LIMIT $limit;
 
 // name: spaces
-// One page of the spaces with active memories, or the named one, each with when it was tended and what is new since.
+// One page of the spaces, or the named one, each with its active memories, when it was tended and what is new since.
 // parameters: after, limit, space
-MATCH (m:Memory)
-WHERE m.space > $after AND ($space = '' OR m.space = $space) AND m.status = 'active' AND m.type IS NOT NULL
-WITH DISTINCT m.space AS space ORDER BY space LIMIT $limit
-OPTIONAL MATCH (s:Space {key: space})
-WITH space, s, coalesce(s.curated_at, datetime({epochMillis: 0})) AS curated,
+MATCH (s:Space)
+WHERE s.key >= $space AND s.key <= CASE WHEN $space = '' THEN '\uFFFF' ELSE $space END AND s.key > $after
+WITH s ORDER BY s.key LIMIT $limit
+WITH s.key AS space, s, coalesce(s.curated_at, datetime({epochMillis: 0})) AS curated,
      coalesce(s.consolidated_at, datetime({epochMillis: 0})) AS consolidated,
      coalesce(s.checked_at, datetime({epochMillis: 0})) AS checked
 CALL (space, curated, consolidated, checked) {
@@ -57,11 +90,12 @@ RETURN space, s.curated_at AS curated_at, coalesce(s.fold_due, false) AS fold_du
 ORDER BY space;
 
 // name: personas
-// The spaces below some beginning of their keys, by key.
-// parameters: space_prefix
-MATCH (m:Memory)
-WHERE m.space STARTS WITH $space_prefix
-RETURN DISTINCT m.space AS space
+// The spaces below some beginnings of their keys, by key.
+// parameters: space_prefixes
+UNWIND $space_prefixes AS prefix
+MATCH (s:Space)
+WHERE s.key STARTS WITH prefix
+RETURN DISTINCT s.key AS space
 ORDER BY space;
 
 // name: mark_spaces
@@ -144,8 +178,7 @@ ORDER BY m.created_at DESC, key DESC, score DESC, other;
 // parameters: after, limit, space
 MATCH (m:Memory)
 USING INDEX m:Memory(key)
-WHERE m.key > CASE WHEN $after = '' THEN $space + '|' ELSE $after END AND m.key < $space + '}'
-  AND m.status = 'active' AND m.space = $space
+WHERE @in_space AND m.key > $after AND m.status = 'active'
 RETURN m.key AS key, m.content AS content
 ORDER BY key
 LIMIT $limit;
@@ -155,8 +188,8 @@ LIMIT $limit;
 // parameters: after, limit, space
 MATCH (m:Memory)
 USING INDEX m:Memory(key)
-WHERE m.key > CASE WHEN $after = '' THEN $space + '|' ELSE $after END AND m.key < $space + '}'
-  AND m.status = 'active' AND m.space = $space AND m.kept_by IS NULL AND EXISTS { (m)-[:MENTIONS]->(:Entity) }
+WHERE @in_space AND m.key > $after AND m.status = 'active' AND m.kept_by IS NULL
+  AND EXISTS { (m)-[:MENTIONS]->(:Entity) }
 WITH m ORDER BY m.key LIMIT $limit
 RETURN m.key AS key, m.version AS version, m.content AS content, m.created_at.epochMillis AS created,
        toString(m.valid_from) AS valid_from, toString(m.valid_until) AS valid_until,
@@ -169,7 +202,8 @@ ORDER BY key;
 // The entities of an owner's space that stand for themselves, by key.
 // parameters: limit, space
 MATCH (e:Entity)
-WHERE e.space = $space AND NOT EXISTS { (e)-[:MERGED_INTO]->(:Entity) }
+USING INDEX e:Entity(space, entity_key)
+WHERE e.space = $space AND e.entity_key > '' AND NOT EXISTS { (e)-[:MERGED_INTO]->(:Entity) }
 RETURN e.entity_key AS entity_key, e.label AS label, e.aliases AS aliases,
        COUNT { (:Memory)-[:MENTIONS]->(e) } AS mentions
 ORDER BY entity_key
@@ -186,8 +220,10 @@ all(source IN s.sources WHERE EXISTS {
 // name: summarisable
 // The entities that more than some active memories of a space mention, with the most important of these.
 // parameters: more_than, now, space
-MATCH (m:Memory)-[:MENTIONS]->(e:Entity)
-WHERE m.space = $space AND m.status = 'active' AND m.expires_at > $now
+MATCH (m:Memory)
+USING INDEX m:Memory(key)
+WHERE @in_space AND m.status = 'active' AND m.expires_at > $now
+MATCH (m)-[:MENTIONS]->(e:Entity)
 WITH e, count(m) AS facts
 WHERE facts > $more_than
 ORDER BY facts DESC, e.entity_key LIMIT 100
@@ -240,7 +276,7 @@ LIMIT $limit;
 // parameters: now, space, topics
 CALL () {
   MATCH (old:Topic)
-  WHERE old.space = $space AND NOT old.key IN [topic IN $topics | topic.key]
+  WHERE old.space = $space AND old.rank >= 0 AND NOT old.key IN [topic IN $topics | topic.key]
   DETACH DELETE old
 }
 UNWIND $topics AS topic
@@ -260,7 +296,8 @@ CALL (t, topic) {
 
 // fragment: shown_topic
 // True of a topic of a space that an active memory still is about.
-t.space = $space AND EXISTS { MATCH (m:Memory)-[:ABOUT]->(t) WHERE m.space = $space AND m.status = 'active' }
+t.space = $space AND t.rank >= 0
+AND EXISTS { MATCH (m:Memory)-[:ABOUT]->(t) WHERE m.space = $space AND m.status = 'active' }
 
 // name: topics
 // The topics of a space, best first, each with the active memories that are most about it.

@@ -158,9 +158,14 @@ ORDER BY space, from.uid, to.uid, type(e);
 
 // name: create_memories
 // Create memories with their type label, their chunks and the claims that they take; each row's properties name its
-// space.
-// parameters: space_rows
+// space. A space begins with its first memory.
+// parameters: space_rows, spaces
 CYPHER 25
+CALL () {
+  UNWIND $spaces AS space
+  MERGE (s:Space {key: space})
+    ON CREATE SET s.space = space
+}
 UNWIND $space_rows AS row
 CREATE (m:Memory:$(row.labels))
 SET m = row.properties, m.created_at = datetime(row.created_at), m.updated_at = datetime(row.updated_at)

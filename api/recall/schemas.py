@@ -85,11 +85,20 @@ class ArmAnswer(Schema):
     score = fields.Float()
 
 
+class RankAnswer(Schema):
+    """The rank of a memory among those that words found."""
+
+    rank = fields.Integer()
+
+
 class Arms(Schema):
-    """The rank and score in each arm; null where the arm did not find the memory."""
+    """The rank and score in each arm; null where the arm did not find the memory.
+
+    Words have no score: it rests on how rare they are, also where the caller may not look.
+    """
 
     vector = fields.Nested(ArmAnswer, allow_none=True)
-    text = fields.Nested(ArmAnswer, allow_none=True)
+    text = fields.Nested(RankAnswer, allow_none=True)
     graph = fields.Nested(ArmAnswer, allow_none=True)
 
 
@@ -203,7 +212,11 @@ def _item(item: RecallItem, bundle: Bundle, *, explain: bool) -> dict[str, Any]:
     if explain:
         why = item.explanation
         answer["explanation"] = {
-            "arms": {"vector": _arm(why.vector), "text": _arm(why.text), "graph": _arm(why.graph)},
+            "arms": {
+                "vector": _arm(why.vector),
+                "text": {"rank": why.text.rank} if why.text else None,
+                "graph": _arm(why.graph),
+            },
             "factors": {name: round(value, 6) for name, value in why.factors.items()},
             "search": bundle.search,
             "ranker": bundle.ranker.value,

@@ -7,8 +7,6 @@ import shutil
 import signal
 import stat
 import time
-from collections.abc import Iterator
-from itertools import count
 from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
@@ -109,20 +107,28 @@ def read_plain(path: Path) -> bytes:
         raise NotPlainError(message) from error
 
 
-def numbered(path: Path) -> Iterator[Path]:
-    """A path, then the same with ``.1``, ``.2`` and so on behind its name (002, Ingestion)."""
-    yield path
-    for number in count(1):
-        yield path.with_name(f"{path.name}.{number}")
-
-
 def free_path(path: Path, *, with_ending: str) -> Path:
-    """The first numbered path where nothing lies, nor beside it under another ending."""
-    return next(
-        each
-        for each in numbered(path)
-        if not os.path.lexists(each) and not os.path.lexists(f"{each}{with_ending}")
-    )
+    """A path where nothing lies, nor beside it under another ending; else a numbered one.
+
+    That is the same with ``.1``, ``.2`` and so on behind its name (002, Ingestion). Numbers are
+    taken one after the other, so the first free one is looked for as in a book: a name that is
+    used ten thousand times costs some twenty looks.
+    """
+
+    def at(number: int) -> Path:
+        return path.with_name(f"{path.name}.{number}") if number else path
+
+    def is_free(number: int) -> bool:
+        return not any(os.path.lexists(f"{at(number)}{ending}") for ending in {"", with_ending})
+
+    free = 0
+    while not is_free(free):
+        free = 2 * free + 1
+    taken = (free - 1) // 2 if free else -1
+    while free - taken > 1:
+        middle = (taken + free) // 2
+        taken, free = (taken, middle) if is_free(middle) else (middle, free)
+    return at(free)
 
 
 def move(source: Path, target: Path) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from graphmem.gateway.conversation import leading_words
 from graphmem.model.memory import Memory
 from graphmem.model.policy import IndexPolicy
-from graphmem.model.tokens import memory_tokens
+from graphmem.model.tokens import memory_tokens, salted
 from graphmem.text.analysis import analyse
 from graphmem.text.sentences import sentences
 
@@ -33,10 +33,12 @@ def index_entry(memory: Memory, policy: IndexPolicy) -> IndexEntry:
     around = (analyse(date), analyse(memory.actor or ""), analyse(memory.context or ""))
     # words are analysed one by one, so the parts can be joined after it
     own_terms = text if own == memory.content else analyse(own)
+    context = " ".join(filter(None, (around[0], around[1], own_terms, around[2])))
+    tenant = memory.space.tenant
     return IndexEntry(
-        search_text=text,
-        search_context=" ".join(filter(None, (around[0], around[1], own_terms, around[2]))),
-        search_actor=around[1],
+        search_text=salted(text, tenant),
+        search_context=salted(context, tenant),
+        search_actor=salted(around[1], tenant),
         space_token=memory_tokens(memory),
     )
 

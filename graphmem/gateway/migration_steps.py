@@ -12,8 +12,9 @@ from graphmem.gateway.preparation import in_nfc
 from graphmem.gateway.sources import words_digest
 from graphmem.model.memory import Memory, Status
 from graphmem.model.source import Source
+from graphmem.model.space import FIRST_TENANT
 from graphmem.model.state import MORE_SOURCES, Decision, SourcePlace
-from graphmem.model.tokens import epoch_ms, memory_tokens
+from graphmem.model.tokens import epoch_ms, memory_tokens, salted, term_salt
 from graphmem.store.connection import Connection, Row
 from graphmem.store.mapping import (
     chunk_copies,
@@ -26,7 +27,9 @@ from graphmem.store.sources import change_sources
 from graphmem.store.spaces import ORCHESTRATORS
 from graphmem.text.normalise import nfc
 
-_BATCH = 1_000
+_BATCH, _MANY = 1_000, 20_000
+_BEHIND_SLASH, _LAST = "0", "\uffff"  # the character behind / and behind all
+_WORDS = ("search_text", "search_context", "search_actor")
 _DOUBTED, _DOUBTED_DAYS = 0.40, 30  # what made a memory expire by itself (003, Confidence tiers)
 
 
@@ -43,12 +46,13 @@ def keep_what_orchestrators_doubt(connection: Connection, report: Report) -> Non
         report(f"{seen:,} expiring memories of orchestrators seen, {lifted:,} are kept")
 
 
-def _batches(connection: Connection, query: str, **parameters: str) -> Iterator[Sequence[Row]]:
+def _batches(
+    connection: Connection, query: str, *, after: str = "", **parameters: str
+) -> Iterator[Sequence[Row]]:
     """All rows that a query gives, a thousand memories at a time, by their keys.
 
     Each batch is asked for when the one before is done, so what it changed is seen.
     """
-    after = ""
     while rows := connection.fetch(query, after=after, limit=_BATCH, **parameters):
         yield rows
         after = rows[-1]["m"]["key"]
@@ -211,10 +215,42 @@ def _unknown_source(memory: Memory, key: str) -> Source:
     return Source(type=kind, captured_by=captured_by, key=key)
 
 
+def give_spaces_nodes(connection: Connection, report: Report) -> None:
+    """Let there be a node for each space with memories: spaces are listed by their nodes."""
+    after = ""
+    while after is not None:
+        report(f"spaces have nodes up to {after or 'the first'}")
+        after = connection.run("schema.add_spaces", after=after, limit=_MANY)[0]["last"]
+
+
+def salt_words(connection: Connection, report: Report) -> None:
+    """Index the memories of all tenants but the first under words of their own."""
+    done = 0
+    for after, until in (("", f"{FIRST_TENANT}/"), (f"{FIRST_TENANT}{_BEHIND_SLASH}", _LAST)):
+        for rows in _batches(connection, "schema.indexed_words", after=after, until=until):
+            space_rows = [_salted(row["m"]) for row in rows]
+            done += _write(connection, "schema.index_words", [row for row in space_rows if row])
+            report(f"{done:,} memories of other tenants are indexed under words of their own")
+
+
+def _salted(memory: Row) -> dict[str, Any] | None:
+    """The row that salts the words of a memory; None where they are."""
+    tenant = memory["space"].partition("/")[0]
+    words = {name: memory[name] or "" for name in _WORDS}
+    if any(term_salt(tenant) in text for text in words.values()):
+        return None
+    return {
+        "key": memory["key"],
+        "words": {name: salted(text, tenant) for name, text in words.items()},
+    }
+
+
 CORE_STEPS: Mapping[int, MigrationStep] = {
     7: keep_what_orchestrators_doubt,
     8: claim_by_what_counts,
     9: join_unicode_forms,
     11: end_what_is_superseded,
     13: name_further_sources,
+    16: give_spaces_nodes,
+    17: salt_words,
 }

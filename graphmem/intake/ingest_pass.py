@@ -9,7 +9,6 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import takewhile
 from pathlib import Path
 
 from graphmem.adapters.drop_folder import (
@@ -17,9 +16,7 @@ from graphmem.adapters.drop_folder import (
     free_path,
     is_being_written,
     move,
-    numbered,
     plain_size,
-    read_json,
     read_plain,
     signature,
     write_json,
@@ -240,11 +237,8 @@ class IngestPass:
             for file in files
         }
         known = {claims[claim] for claim in self.memories.known_claims(claims)}
-        without_memories = (file for file in files if file.idempotency_key not in known)
-        processed = self.workspace.processed
-        return known | {
-            file.idempotency_key for file in without_memories if _has_manifest(file, processed)
-        }
+        keys = {file.idempotency_key for file in files} - known
+        return known | {key for key in keys if _empty_mark(self.workspace, key).exists()}
 
     def _conclude(self, taken: TakenFile) -> list[Manifest]:
         """Leave the manifest of a file, and an event."""
@@ -258,6 +252,9 @@ class IngestPass:
             memories=taken.memories,
             edges=taken.edges,
         )
+        if not (taken.memories or taken.is_known):
+            _empty_mark(self.workspace, key).parent.mkdir(exist_ok=True)
+            _empty_mark(self.workspace, key).touch()
         write_json(beside(taken.path, PROCESSED_ENDING), manifest.values)
         self.events.emit(
             "memory.ingest.duplicate" if taken.is_known else "memory.ingest.processed",
@@ -279,9 +276,6 @@ def _not_plain(error: NotPlainError) -> RejectedError:
     return RejectedError(RejectionCode.INVALID_SOURCE_PATH, str(error))
 
 
-def _has_manifest(file: SourceFile, processed: Path) -> bool:
-    """Whether a manifest says that a file was taken in, as of one without memories."""
-    paths = numbered(processed / Path(file.dropped_at).name)
-    manifests = (read_json(beside(path, PROCESSED_ENDING)) for path in paths)
-    present = takewhile(lambda manifest: isinstance(manifest, dict), manifests)
-    return any(manifest.get("idempotencyKey") == file.idempotency_key for manifest in present)
+def _empty_mark(workspace: Workspace, key: str) -> Path:
+    """What says that a file of this idempotency key was taken in and no memories came of it."""
+    return workspace.processed / ".without_memories" / key

@@ -1,5 +1,7 @@
 """Index tokens: what a memory carries so that full text can filter before its cut (neo4j-recall).
 
+And what its words carry, so that those of other tenants do not weigh.
+
 Each token is one word of lower-case letters and digits, so no analyzer changes it. A memory's
 ``space_token`` field holds them all, divided by blanks.
 """
@@ -9,6 +11,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 from graphmem.model.memory import Memory, Status
+from graphmem.model.space import FIRST_TENANT
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND = timedelta(milliseconds=1)
@@ -17,6 +20,7 @@ ALWAYS_MS = -62_135_596_800_000  # the year 1: what "no beginning" is there
 _SHIFT = 10**14  # makes every time a number of 15 digits, so that texts sort as the times do
 _STATUS_LETTER = {Status.ACTIVE: "a", Status.SUPERSEDED: "s", Status.ARCHIVED: "x"}
 _BOUNDED = "t"
+_SALT_CHARS = 8  # hexadecimal
 
 
 def epoch_ms(moment: datetime | None, *, absent: int = NEVER_MS) -> int:
@@ -63,6 +67,22 @@ def is_bounded(memory: Memory) -> bool:
 def facet_token(facet: str, value: str) -> str:
     """The token of a filter value: a type, a conversation, who captured it."""
     return f"f{_digest(f'{facet}={value}')}"
+
+
+def term_salt(tenant: str) -> str:
+    """What stands before each word that a tenant's texts are indexed and looked up under.
+
+    The index counts how rare a word is over all that it holds; so that nobody's words weigh in
+    another tenant's results, no two tenants share one. The sign at the end is in no analysed word.
+    The first tenant has none: a store of one tenant is indexed as its words are.
+    """
+    return "" if tenant == FIRST_TENANT else f"{_digest(f'tenant={tenant}')[:_SALT_CHARS]}_"
+
+
+def salted(terms: str, tenant: str) -> str:
+    """Analysed words as they are indexed for a tenant, divided by blanks."""
+    salt = term_salt(tenant)
+    return " ".join(f"{salt}{term}" for term in terms.split()) if salt else terms
 
 
 def memory_tokens(memory: Memory) -> str:

@@ -1,13 +1,14 @@
 """The full-text query: analysed words within exactly the wanted spaces, statuses and filters.
 
-Terms consist of letters and digits only, so nothing of a user's text can act as query syntax.
+Terms consist of letters and digits only, behind the salt of the tenant, so nothing of a user's text
+can act as query syntax.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from graphmem.model.memory import Status
-from graphmem.model.tokens import Bound, facet_token, time_token, wall_token
+from graphmem.model.tokens import Bound, facet_token, term_salt, time_token, wall_token
 from graphmem.text.analysis import query_terms
 
 _NOTHING = "+space_token:none0"
@@ -51,14 +52,16 @@ def lucene_query(
     moments: Moments,
     terms_max: int,
 ) -> str:
-    """The Lucene text of a recall, padded to one size class.
+    """The Lucene text of a recall, padded to one size class; ``spaces`` are keys of one tenant.
 
     A cue without words matches nothing.
     """
     required = [_wall(spaces, statuses, moments), *facets.clauses()]
     room = _LONGEST - sum(len(clause) + 1 for clause in required) - len("+()")
     wanted: list[str] = []
-    for term in query_terms(cue, limit=terms_max):
+    salt = term_salt(spaces[0].partition("/")[0])
+    for word in query_terms(cue, limit=terms_max):
+        term = f"{salt}{word}"
         clause = f"search_context:{term} search_text:{term}^0.25 search_actor:{term}"
         if len(clause) < room:
             room -= len(clause) + 1

@@ -197,7 +197,7 @@ class BulletinNode(StructuredNode):
 
 
 class SpaceNode(StructuredNode):
-    """What a space has of its own policy, and when it was state; memories have no edge to it."""
+    """A space with memories or a policy of its own, and when it was tended; no edge leads to it."""
 
     __label__ = "Space"
 

@@ -44,14 +44,15 @@ class Upkeep:
         while rows := self._connection.fetch(
             "upkeep.spaces", space=only, after=after, limit=_SPACES_AT_ONCE
         ):
-            yield [_space_state(row) for row in rows]
+            yield [_space_state(row) for row in rows if row["memories"]]
             after = rows[-1]["space"]
             if only or len(rows) < _SPACES_AT_ONCE:
                 return
 
-    def personas(self, space: str) -> list[str]:
-        """The keys of the personas of an owner's space that hold memories."""
-        rows = self._connection.fetch("upkeep.personas", space_prefix=f"{space}/")
+    def personas(self, spaces: Sequence[str]) -> list[str]:
+        """The keys of the personas of some owners' spaces."""
+        prefixes = [f"{space}/" for space in spaces]
+        rows = self._connection.fetch("upkeep.personas", space_prefixes=prefixes)
         return [row["space"] for row in rows]
 
     def mark_curated(self, spaces: Sequence[str], *, now: datetime) -> None:

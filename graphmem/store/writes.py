@@ -332,7 +332,8 @@ def _create(transaction: Transaction, decision: Decision, enrichment: Enrichment
         }
         for memory in decision.created
     ]
-    transaction.run("writes.create_memories", space_rows=rows)
+    spaces = sorted({memory.space.key for memory in decision.created})
+    transaction.run("writes.create_memories", space_rows=rows, spaces=spaces)
 
 
 def _timeless(memory: Memory) -> Row:

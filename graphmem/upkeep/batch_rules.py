@@ -30,9 +30,13 @@ def _always(_: UpkeepPolicy) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rule:
-    """A rule for single memories: the query that finds them, the function that decides."""
+    """A rule for single memories: the queries that find them, the function that decides.
+
+    ``query_of_space`` finds those of one space, without a look at any other.
+    """
 
     query: str
+    query_of_space: str
     parameters: Callable[[UpkeepPolicy, datetime], Mapping[str, Any]]
     decide: Callable[[GraphState, UpkeepPolicy, datetime], Decision]
     is_on: Callable[[UpkeepPolicy], bool] = _always
@@ -52,7 +56,7 @@ class Part:
     policy: UpkeepPolicy
     kinds: Sequence[SpaceKind]
     space: str = ""
-    other_than: Sequence[str] = ()
+    other_spaces: Sequence[str] = ()
 
 
 class BatchRules:
@@ -95,9 +99,8 @@ class BatchRules:
             if kind not in _LEFT_ALONE:
                 by_policy[self._policies.of_kind(kind).upkeep].append(kind)
         for policy, kinds in by_policy.items():
-            yield Part(policy=policy, kinds=kinds, other_than=own)
-        below = {persona for space in own for persona in self._upkeep.personas(space)}
-        for key in sorted({*own, *below}):
+            yield Part(policy=policy, kinds=kinds, other_spaces=own)
+        for key in sorted({*own, *self._upkeep.personas(own)}):
             yield from self._part_of(key)
 
     def _part_of(self, key: str) -> Iterator[Part]:
@@ -107,13 +110,15 @@ class BatchRules:
 
     def _run_part(self, rule: Rule, part: Part, run: Run, now: datetime) -> None:
         after = ""
+        query = rule.query_of_space if part.space else rule.query
+        where = {"space": part.space} if part.space else {}
         while not run.must_stop():
             rows = self._connection.fetch(
-                rule.query,
+                query,
                 **rule.parameters(part.policy, now),
-                space=part.space,
+                **where,
                 kinds=[kind.value for kind in part.kinds],
-                other_than=list(part.other_than),
+                other_spaces=list(part.other_spaces),
                 after=after,
                 limit=BATCH,
             )

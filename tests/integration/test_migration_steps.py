@@ -8,11 +8,14 @@ from graphmem.gateway.migration_steps import (
     claim_by_what_counts,
     end_what_is_superseded,
     join_unicode_forms,
+    give_spaces_nodes,
     name_further_sources,
+    salt_words,
 )
 from graphmem.gateway.status import ChangeStatus
 from graphmem.model.memory import MemoryType, Status
 from graphmem.model.source import Source
+from graphmem.model.tokens import term_salt
 from graphmem.model.writing import Outcome
 
 NFC, NFD = "caf\u00e9", "cafe\u0301"
@@ -199,4 +202,42 @@ def test_what_an_older_version_took_back_is_known(house):
         house.rows(
             "MATCH (k:ClaimKey)-[r:RETRACTED]->(m) WHERE k.space STARTS WITH $tenant RETURN r"
         )
+    )
+
+
+def words(house):
+    return house.rows(
+        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant"
+        " RETURN m.search_text, m.search_context, m.search_actor ORDER BY m.uid"
+    )
+
+
+def test_the_words_of_other_tenants_get_their_salt_once(house):
+    house.write(a_request("Tea in May.", uid="a", actor="Ada"), a_request("?!", uid="b"))
+    expected = words(house)
+    salt = term_salt(house.caller.tenant)
+    house.rows(
+        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant"
+        " SET m.search_text = replace(m.search_text, $salt, ''),"
+        " m.search_context = replace(m.search_context, $salt, ''),"
+        " m.search_actor = replace(m.search_actor, $salt, '')",
+        salt=salt,
+    )
+    assert "tea in may" == words(house)[0][0]
+
+    migrate(house, salt_words)
+
+    assert expected == words(house)
+    assert "Tea in May." == house.contents("may")[0]
+
+
+def test_spaces_get_nodes(house):
+    house.write(a_request("Tea."), a_request("Pot.", space="user:bob"))
+    house.rows("MATCH (s:Space) WHERE s.key STARTS WITH $tenant DELETE s")
+
+    migrate(house, give_spaces_nodes)
+
+    assert [("user:ada",), ("user:bob",)] == house.rows(
+        "MATCH (s:Space) WHERE s.key STARTS WITH $tenant AND s.space = s.key"
+        " RETURN split(s.key, '/')[1] ORDER BY s.key"
     )

@@ -20,6 +20,7 @@ _SPACE = {
     "space_prefixes",
     "space_patterns",
     "space_part",
+    "other_spaces",
     "claims",
     "conversations",
 }

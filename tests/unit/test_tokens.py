@@ -1,9 +1,12 @@
 import pytest
 from builders import ADA, NOW, a_memory
+from hypothesis import given
+from hypothesis import strategies as st
 
 from graphmem.model.entity import EntityRef
 from graphmem.model.memory import Status
 from graphmem.model.source import Source
+from graphmem.model.space import FIRST_TENANT
 from graphmem.model.tokens import (
     ALWAYS_MS,
     NEVER_MS,
@@ -11,9 +14,12 @@ from graphmem.model.tokens import (
     epoch_ms,
     facet_token,
     memory_tokens,
+    salted,
+    term_salt,
     time_token,
     wall_token,
 )
+from graphmem.text.analysis import analyse
 
 
 def test_a_memory_carries_its_wall_and_its_filter_values():
@@ -70,3 +76,21 @@ def test_a_memory_bounded_in_time_carries_all_its_bounds(name):
     }
     bounds = zip(Bound, given.values(), strict=True)
     assert {time_token(bound, moment) for bound, moment in bounds} <= set(tokens)
+
+
+def test_the_words_of_the_first_tenant_stay_as_they_are_and_others_have_a_salt():
+    other = salted("tea pot", "acme")
+
+    assert "tea pot" == salted("tea pot", FIRST_TENANT)
+    assert f"{term_salt('acme')}tea {term_salt('acme')}pot" == other
+    assert set() == set(other.split()) & set(salted("tea pot", "acme2").split())
+
+
+def test_a_memory_without_words_has_none_with_a_salt():
+    assert "" == salted("", "acme")
+
+
+@given(st.text(max_size=200))
+def test_the_sign_of_a_salt_is_in_no_analysed_word(text):
+    assert "_" not in analyse(f"_{text}_a_{text}")
+    assert term_salt("acme").endswith("_")
