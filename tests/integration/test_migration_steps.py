@@ -7,8 +7,8 @@ from builders import NOW, a_request
 from graphmem.gateway.migration_steps import (
     claim_by_what_counts,
     end_what_is_superseded,
-    join_unicode_forms,
     give_spaces_nodes,
+    join_unicode_forms,
     name_further_sources,
     salt_words,
 )

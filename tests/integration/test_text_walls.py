@@ -16,7 +16,7 @@ STRANGERS = 60
 
 def texts_of_strangers(seed):
     """Texts of equal number and length, of the same words in other numbers."""
-    chosen = random.Random(seed)
+    chosen = random.Random(seed)  # noqa: S311 - nothing secret
     weights = [chosen.random() ** 3 for _ in WORDS]
     return [
         f"{' '.join(chosen.choices(WORDS, weights, k=4))} n{number}" for number in range(STRANGERS)
