@@ -1,12 +1,21 @@
 """Logs: one JSON line an event, on standard error.
 
-Memory contents are never logged at info level.
+Memory contents are never logged at info level, secrets that screening knows at no level.
 """
 
 import logging
 import sys
 
 import structlog
+
+from graphmem.text.secrets import without_secrets
+
+
+def _redacting(
+    _logger: object, _name: str, event: structlog.typing.EventDict
+) -> structlog.typing.EventDict:
+    """Hide the texts of a log line that hold a secret."""
+    return {name: without_secrets(value) for name, value in event.items()}
 
 
 def set_up_logs(level: str) -> None:
@@ -30,6 +39,7 @@ def set_up_logs(level: str) -> None:
             foreign_pre_chain=shared,
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+                _redacting,
                 structlog.processors.JSONRenderer(),
             ],
         )

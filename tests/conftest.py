@@ -209,5 +209,6 @@ def settings_in(folder: Path) -> Settings:
             "GRAPHMEM_EMBEDDER": "hash",
             "GRAPHMEM_DATA_DIR": str(folder / "data"),
             "GRAPHMEM__SERVER__CACHE_DIR": str(folder / "cache"),
+            "GRAPHMEM__WRITE__SOURCE_ROOTS": str(folder / "shared"),
         }
     )

@@ -13,6 +13,7 @@ from graphmem.adapters.workspaces import Workspaces
 from graphmem.errors import GraphmemError
 from graphmem.model.space import FIRST_TENANT, Space
 from graphmem.ports import Clock
+from graphmem.text.secrets import without_secrets
 from graphmem.text.times import iso
 
 log = logging.getLogger(__name__)
@@ -52,7 +53,7 @@ class EventLog:
             "timestamp": iso(self._clock.now()),
             "event": event,
             "orchestrator_id": space.owner,
-            **fields,
+            **without_secrets(fields),
         }
         if space.tenant != FIRST_TENANT:
             line["tenant"] = space.tenant

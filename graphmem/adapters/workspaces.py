@@ -147,27 +147,26 @@ class Workspaces:
                 except (ValueError, OSError):
                     continue  # a folder that somebody made by hand
 
-    def is_below_roots(self, space: Space, path: Path) -> bool:
+    def _is_below_roots(self, space: Space, path: Path) -> bool:
         """Whether a path, as it is written, lies where a memory of a space may cite files.
 
         That is an orchestrator's own workspace, the shared roots and those that it shares; for
-        other spaces the shared roots and the data folder, but no workspace.
+        other spaces the shared roots alone. Nothing else of the data folder is cited.
         """
         is_own = space.kind is SpaceKind.ORCHESTRATOR and path.is_relative_to(
             self.of(space.without_persona).root
         )
-        private = (self._data_folder / name for name in ("orchestrators", "tenants"))
-        if is_own or any(path.is_relative_to(each) for each in private):
-            return is_own  # a shared root around the data folder opens no workspace
+        if is_own or path.is_relative_to(self._data_folder):
+            return is_own  # a shared root around the data folder opens nothing of it
         own = self._own_roots.get(configured_name(space), ())
         is_typed = space.kind is SpaceKind.ORCHESTRATOR
-        roots = (*self._shared_roots, *(own if is_typed else [self._data_folder]))
+        roots = (*self._shared_roots, *(own if is_typed else ()))
         return any(path.is_relative_to(root) for root in roots)
 
     def may_cite(self, space: Space, path: str) -> bool:
         """Whether a memory of a space may cite a path, and the file that its links lead to."""
         given = Path(path)
-        return all(self.is_below_roots(space, each) for each in (given, _resolved(given)))
+        return all(self._is_below_roots(space, each) for each in (given, _resolved(given)))
 
     def _orchestrators(self, tenant: str) -> Path:
         below = (

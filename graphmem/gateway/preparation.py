@@ -137,7 +137,10 @@ class Preparation:
         )
 
     def _wrong_path(self, space: Space, named: str | None) -> str | None:
-        """A source path must be absolute, canonical, there, and in an allowed folder (002)."""
+        """A source path must be absolute, canonical, there, and in an allowed folder (002).
+
+        Of a file outside, also behind a link, the answer does not tell whether it is there.
+        """
         if not named:
             return None
         path = Path(named)
@@ -145,7 +148,7 @@ class Preparation:
             return "Must be absolute (SourcePathMustBeAbsolute)."
         if str(path) != named or ".." in path.parts:
             return "Must be in its canonical form (SourcePathMustBeCanonical)."
-        if not self.workspaces.is_below_roots(space, path):
+        if not self.workspaces.may_cite(space, named):
             return "Must lie inside a folder that the service may cite."
         try:
             canonical = path.resolve(strict=True)

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 
 from graphmem.errors import PolicyRefused
-from graphmem.gateway.secrets import has_secret
 from graphmem.model.policy import Policy
 from graphmem.model.writing import WriteRequest
 from graphmem.text.instructions import is_instruction_like
+from graphmem.text.secrets import has_secret
 
 
 def refusal(request: WriteRequest, policy: Policy) -> str | None:

@@ -18,7 +18,6 @@ from graphmem.intake.write_backs import transcript_key
 from graphmem.model.bulletin import Snapshot
 from graphmem.model.caller import Caller, Role
 from graphmem.model.space import Space
-from graphmem.model.trace import redacted
 from graphmem.model.writing import WriteResult
 from graphmem.ports import Clock
 from graphmem.recall.bulletin_maker import BulletinMaker
@@ -30,6 +29,7 @@ from graphmem.recall.bulletin_sections import (
 )
 from graphmem.recall.recall import Recall
 from graphmem.recall.request import Bundle, Mode, RecallItem, RecallRequest
+from graphmem.text.secrets import redacted
 from graphmem.text.times import iso
 
 QUERY_MAX_CHARS = 8_000

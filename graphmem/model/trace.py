@@ -1,15 +1,11 @@
 """Trace: what one write, recall or job did and why."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
 from graphmem.model.space import Space
-
-_TELLTALE = re.compile("key|secret|token|password|authorization", re.IGNORECASE)
-_QUERY_MAX_CHARS = 200
 
 
 class TraceKind(StrEnum):
@@ -56,11 +52,3 @@ def job_trace(
         events=[event],
         request={"run": run},
     )
-
-
-def redacted(text: str) -> str:
-    """A query as it may be kept: hidden if it may hold a secret, cut at 200 (004)."""
-    plain = " ".join(text.split())
-    if _TELLTALE.search(plain):
-        return "(redacted)"
-    return plain if len(plain) <= _QUERY_MAX_CHARS else plain[:_QUERY_MAX_CHARS] + "... (truncated)"

@@ -14,7 +14,7 @@ from graphmem.model.memory import Memory
 from graphmem.model.policy import Policy
 from graphmem.model.space import Space
 from graphmem.model.tokens import epoch_ms
-from graphmem.model.trace import TraceKind, TraceRecord, redacted
+from graphmem.model.trace import TraceKind, TraceRecord
 from graphmem.ports import Clock, Embedder, Events, IdSource, Vector
 from graphmem.recall.candidates import Scored
 from graphmem.recall.cards import Card, entity_cards
@@ -30,6 +30,7 @@ from graphmem.store.candidates import CandidateRow, Candidates, CandidateSet, Ca
 from graphmem.store.entities import CardQuestion, Entities, KnownOf
 from graphmem.store.spaces import SpacePolicies
 from graphmem.store.traces import Journal
+from graphmem.text.secrets import redacted
 
 log = logging.getLogger(__name__)
 

@@ -10,9 +10,10 @@ from datetime import datetime
 from typing import Any
 
 from graphmem.errors import StoreUnavailable
-from graphmem.model.trace import TraceRecord
+from graphmem.model.trace import TraceKind, TraceRecord
 from graphmem.store.connection import Connection, Transaction
 from graphmem.store.mapping import trace_from_node
+from graphmem.text.secrets import without_secrets
 
 log = logging.getLogger(__name__)
 
@@ -159,6 +160,9 @@ class Journal:
 
 
 def _values(trace: TraceRecord) -> dict[str, Any]:
+    """The properties of a trace; no text in it holds a secret. A recall has uids as its events."""
+    events = trace.events if trace.kind == TraceKind.RECALL else without_secrets(trace.events)
+    request = without_secrets(trace.request)
     return {
         "uid": trace.uid,
         "kind": trace.kind,
@@ -166,9 +170,7 @@ def _values(trace: TraceRecord) -> dict[str, Any]:
         "spaces": list(trace.spaces),
         "key_id": trace.key_id,
         "created_at": trace.created_at.isoformat(),  # as text: quicker to send
-        "events": json.dumps(list(trace.events), ensure_ascii=False, separators=(",", ":")),
+        "events": json.dumps(list(events), ensure_ascii=False, separators=(",", ":")),
         "query": trace.query,
-        "request": json.dumps(trace.request, ensure_ascii=False, sort_keys=True)
-        if trace.request
-        else None,
+        "request": json.dumps(request, ensure_ascii=False, sort_keys=True) if request else None,
     }

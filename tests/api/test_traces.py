@@ -1,8 +1,10 @@
 """Why something came back, why something did not, and what is kept of it."""
 
+import json
 from dataclasses import replace
 
 import pytest
+from screening_corpus import SECRETS
 
 from graphmem.errors import StoreUnavailable
 from graphmem.model.caller import Role
@@ -137,12 +139,24 @@ def test_a_trace_of_a_recall_shows_its_candidates_and_settings(api):
     ("query", "kept"),
     [
         ("what is my password", "(redacted)"),
+        (f"who pays {SECRETS[0]}", "(redacted)"),
         ("x" * 200, "x" * 200),
         ("x" * 201, "x" * 200 + "... (truncated)"),
     ],
 )
 def test_a_query_is_kept_redacted_and_cut(api, query, kept):
     assert kept == api.get(f"/v1/traces/{recall(api, query)['trace_id']}").get_json()["query"]
+
+
+def test_a_secret_in_a_filter_is_not_kept(api):
+    answer = api.post(
+        "/v1/recall",
+        {"spaces": ["user:ada"], "query": "tea", "tags": ["tea", SECRETS[0]]},
+    ).get_json()
+    api.house.graphmem.journal.flush()
+
+    kept = api.house.rows("MATCH (t:Trace {uid: $uid}) RETURN t.request", uid=answer["trace_id"])
+    assert ["tea", "(redacted)"] == json.loads(kept[0][0])["tags"]
 
 
 def test_a_trace_of_a_write_says_what_became_of_each_item(api):

@@ -271,23 +271,43 @@ def test_writers_of_crossing_edges_do_not_deadlock(house):
     [
         ("relative.md", "SourcePathMustBeAbsolute"),
         ("/etc/passwd", "folder that the service may cite"),
-        ("{data}/../data/a.md", "SourcePathMustBeCanonical"),
-        ("{data}/missing.md", "SourcePathCanonicalizeFailed"),
-        ("{data}/link.md", "SourcePathMustBeCanonical"),
+        ("{root}/../shared/a.md", "SourcePathMustBeCanonical"),
+        ("{root}/missing.md", "SourcePathCanonicalizeFailed"),
+        ("{root}/link.md", "SourcePathMustBeCanonical"),
     ],
 )
 def test_a_source_path_must_be_absolute_canonical_there_and_allowed(house, path, problem):
-    data = house.graphmem.settings.server.data_dir
-    data.mkdir(parents=True)
-    (data / "a.md").write_text("a")
-    (data / "link.md").symlink_to(data / "a.md")
-    source = Source(type=SourceType.INGEST_FILE, path=path.format(data=data))
+    root = house.graphmem.settings.write.source_roots[0]
+    root.mkdir(parents=True)
+    (root / "a.md").write_text("a")
+    (root / "link.md").symlink_to(root / "a.md")
+    source = Source(type=SourceType.INGEST_FILE, path=path.format(root=root))
 
     error = house.write(a_request("A.", source=source)).results[0].error
 
     assert problem in error.fields["source.path"][0]
-    good = Source(type=SourceType.INGEST_FILE, path=str(data / "a.md"))
+    good = Source(type=SourceType.INGEST_FILE, path=str(root / "a.md"))
     assert [Outcome.CREATED] == outcomes(house.write(a_request("A.", source=good)))
+
+
+@pytest.mark.parametrize("space", ["user:ada", "orchestrator:main"])
+@pytest.mark.parametrize("where", ["{data}/{name}", "/etc/{name}", "{root}/out/{name}"])
+def test_whether_a_file_outside_is_there_is_not_told(house, space, where):
+    data = house.graphmem.settings.server.data_dir
+    root = house.graphmem.settings.write.source_roots[0]
+    for folder in (data, root):
+        folder.mkdir(parents=True)
+    (data / "hostname").write_text("there")
+    (root / "out").symlink_to("/etc")
+
+    said = []
+    for name in ("hostname", "not-there"):
+        path = where.format(data=data, root=root, name=name)
+        source = Source(type=SourceType.INGEST_FILE, path=path)
+        error = house.write(a_request("A.", space=space, source=source)).results[0].error
+        said += error.fields["source.path"]
+
+    assert ["Must lie inside a folder that the service may cite."] * 2 == said
 
 
 def test_parallel_adds_of_one_new_uid_end_in_one_memory_and_no_error(house):

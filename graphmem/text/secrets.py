@@ -7,7 +7,8 @@ on word boundaries.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from detect_secrets.plugins.aws import AWSKeyDetector
 from detect_secrets.plugins.azure_storage_key import AzureStorageKeyDetector
@@ -94,3 +95,27 @@ def has_secret(text: str) -> bool:
     return _MAY_HOLD_ONE.search(text) is not None and any(
         pattern.search(text) for pattern in _KNOWN
     )
+
+
+HIDDEN = "(redacted)"  # instead of a secret in what is kept or logged
+_TELLTALE = re.compile("key|secret|token|password|authorization", re.IGNORECASE)
+_QUERY_MAX_CHARS = 200
+
+
+def without_secrets(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    """A value as it may be logged or kept in a trace: texts that hold a secret are hidden."""
+    if isinstance(value, str):
+        return HIDDEN if has_secret(value) else value
+    if isinstance(value, Mapping):
+        return {without_secrets(name): without_secrets(inner) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_secrets(inner) for inner in value]
+    return value
+
+
+def redacted(text: str) -> str:
+    """A query as it may be kept: hidden if it may hold a secret, cut at 200 (004)."""
+    plain = " ".join(text.split())
+    if _TELLTALE.search(plain) or has_secret(text):
+        return HIDDEN
+    return plain if len(plain) <= _QUERY_MAX_CHARS else plain[:_QUERY_MAX_CHARS] + "... (truncated)"
