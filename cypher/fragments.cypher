@@ -47,6 +47,15 @@ CALL (m) {
   RETURN r ORDER BY r.version LIMIT 1
 }
 
+// fragment: vectors_of_version
+// The revision later whose vectors a version r has, which were replaced with that one or forgotten; null where it has
+// those of today.
+CALL (m, r) {
+  OPTIONAL MATCH (m)-[:HAS_REVISION]->(later:Revision)
+  WHERE later.version >= r.version AND (later.vectors_forgotten OR EXISTS { (later)<-[:OF]-(:FormerChunk) })
+  RETURN later ORDER BY later.version LIMIT 1
+}
+
 // fragment: as_it_was
 // The status and the validity of a memory in that version.
 CASE WHEN r IS NULL THEN m.status ELSE r.status END AS status,

@@ -49,3 +49,37 @@ WHERE m.space = folded.space
 RETURN @memory AS m, @entities AS entities
 ORDER BY m.key
 LIMIT 500;
+
+// name: forget_vectors
+// Remove vectors of versions that were replaced before a time, at most $limit; the versions say that they had some.
+// parameters: before, limit
+MATCH (c:FormerChunk)
+WHERE c.replaced_at < $before
+WITH c ORDER BY c.replaced_at, c.key LIMIT $limit
+MATCH (c)-[:OF]->(r:Revision)
+SET r.vectors_forgotten = true
+DETACH DELETE c
+RETURN count(*) AS removed;
+
+// name: count_vectors_before
+// How many these are.
+// parameters: before
+MATCH (c:FormerChunk)
+WHERE c.replaced_at < $before
+RETURN count(*) AS old;
+
+// name: forget_oldest_vectors
+// Remove the vectors of versions that were replaced first.
+// parameters: limit
+MATCH (c:FormerChunk)
+WHERE c.replaced_at > datetime({epochMillis: 0})
+WITH c ORDER BY c.replaced_at, c.key LIMIT $limit
+MATCH (c)-[:OF]->(r:Revision)
+SET r.vectors_forgotten = true
+DETACH DELETE c
+RETURN count(*) AS removed;
+
+// name: count_vectors
+// How many vectors of earlier versions there are.
+MATCH (c:FormerChunk)
+RETURN count(c) AS total;

@@ -114,6 +114,33 @@ WITH r ORDER BY r.started_at, r.uid LIMIT $limit
 DELETE r
 RETURN count(*) AS removed;
 
+// name: forget_older_runs
+// Remove the records of the oldest runs of each job that has more than so many, at most $limit of a job.
+// parameters: limit, most
+MATCH (j:Job)
+CALL (j) {
+  MATCH (r:JobRun {job: j.name})
+  WHERE r.started_at > datetime({epochMillis: 0})
+  WITH r ORDER BY r.started_at DESC, r.uid DESC SKIP $most LIMIT $limit
+  WITH r WHERE r.status <> 'running'
+  DELETE r
+  RETURN count(*) AS removed
+}
+RETURN sum(removed) AS removed;
+
+// name: count_older_runs
+// How many these are.
+// parameters: most
+MATCH (j:Job)
+WITH COUNT { (r:JobRun {job: j.name}) } - $most AS more
+RETURN sum(CASE WHEN more > 0 THEN more ELSE 0 END) AS old;
+
+// name: forget_run
+// Remove the record of one run: one that did nothing is counted, not kept.
+// parameters: uid
+MATCH (r:JobRun {uid: $uid})
+DELETE r;
+
 // name: count_runs_before
 // How many records of runs are from before a time.
 // parameters: before

@@ -134,9 +134,10 @@ CALL (found) {
 
 // name: candidates_known_at
 // The same as far as it was known at a past time: each memory in the version that was in force then, compared by
-// the vectors of that version, and by words where its text is still the same.
+// the vectors of that version, and by words where its text is still the same. A version whose vectors were forgotten
+// is found by the words that it has.
 // parameters: begins_by, embedder, ends_after, k, known_at, now, payload, spaces, statuses
-// parameters: text, text_fetch, text_limit, text_weight, vector, vector_limit, vector_weight
+// parameters: text, text_fetch, text_limit, text_weight, vector, vector_limit, vector_weight, words
 // parameters: captured_by, conversation_from, conversation_to, entities, tags, types
 // also in slot: _b
 CYPHER 25
@@ -146,11 +147,7 @@ CALL () {
   @version_then
   WITH m, r, @as_it_was
   WHERE status IN $statuses AND @valid_then
-  CALL (m, r) {
-    OPTIONAL MATCH (m)-[:HAS_REVISION]->(later:Revision)
-    WHERE later.version >= r.version AND EXISTS { (later)<-[:OF]-(:FormerChunk) }
-    RETURN later ORDER BY later.version LIMIT 1
-  }
+  @vectors_of_version
   CALL (m, later) {
     MATCH (c:FormerChunk)-[:OF]->(later)
     WHERE c.embedder = $embedder
@@ -170,6 +167,19 @@ UNION ALL
   @version_then
   WITH m, r, s, @as_it_was
   WHERE status IN $statuses AND @valid_then AND (r IS NULL OR r.content = m.content)
+  WITH m, s ORDER BY s DESC, m.uid LIMIT $text_limit
+  @text_ranks
+UNION ALL
+  MATCH (m:Memory)
+  WHERE @known_then AND @filtered AND @tagged
+  @version_then
+  WITH m, r, @as_it_was
+  WHERE r IS NOT NULL AND status IN $statuses AND @valid_then
+  @vectors_of_version
+  WITH m, r, later
+  WHERE later.vectors_forgotten
+  WITH m, size([word IN $words WHERE toLower(r.content) CONTAINS word]) AS s
+  WHERE s > 0
   WITH m, s ORDER BY s DESC, m.uid LIMIT $text_limit
   @text_ranks
 }

@@ -15,6 +15,17 @@ UNWIND $space_rows AS row
 MATCH (m:Memory {key: row.key})
 SET m += row.words;
 
+// name: date_former_vectors
+// Note of the vectors of the next earlier versions, by key, when they were replaced; gives the last key.
+// parameters: after, limit
+MATCH (r:Revision)
+USING INDEX r:Revision(key)
+WHERE r.key > $after
+WITH r ORDER BY r.key LIMIT $limit
+OPTIONAL MATCH (c:FormerChunk)-[:OF]->(r)
+SET c.replaced_at = r.replaced_at
+RETURN max(r.key) AS last;
+
 // name: add_spaces
 // Let there be a node for the space of each of the next memories by key; gives the last key.
 // parameters: after, limit

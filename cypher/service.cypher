@@ -76,6 +76,20 @@ MATCH (i:IdempotencyKey)
 WHERE i.expires_at <= $now
 RETURN count(*) AS old;
 
+// name: forget_oldest_idempotency_keys
+// Remove the retry keys that run out first.
+// parameters: limit
+MATCH (i:IdempotencyKey)
+WHERE i.expires_at > datetime({epochMillis: 0})
+WITH i ORDER BY i.expires_at, i.key LIMIT $limit
+DELETE i
+RETURN count(*) AS removed;
+
+// name: count_idempotency_keys
+// How many retry keys there are.
+MATCH (i:IdempotencyKey)
+RETURN count(i) AS total;
+
 // name: forget_idempotency_keys
 // Remove retry keys whose time has passed, at most $limit.
 // parameters: limit, now

@@ -23,17 +23,47 @@ WHERE t.tenant = $tenant
 RETURN t;
 
 // name: forget
-// Remove traces from before a time, at most $limit.
-// parameters: before, limit
+// Remove traces from before a time but those of some kinds, at most $limit.
+// parameters: before, limit, other_kinds
 MATCH (t:Trace)
-WHERE t.created_at < $before
+WHERE t.created_at < $before AND NOT t.kind IN $other_kinds
 WITH t ORDER BY t.created_at, t.uid LIMIT $limit
 DELETE t
 RETURN count(*) AS removed;
 
 // name: count_before
-// How many traces are from before a time.
-// parameters: before
+// How many these are.
+// parameters: before, other_kinds
 MATCH (t:Trace)
-WHERE t.created_at < $before
+WHERE t.created_at < $before AND NOT t.kind IN $other_kinds
 RETURN count(*) AS old;
+
+// name: forget_of_kind
+// Remove traces of one kind from before a time, at most $limit.
+// parameters: before, kind, limit
+MATCH (t:Trace)
+WHERE t.kind = $kind AND t.created_at < $before
+WITH t ORDER BY t.created_at, t.uid LIMIT $limit
+DELETE t
+RETURN count(*) AS removed;
+
+// name: count_of_kind_before
+// How many these are.
+// parameters: before, kind
+MATCH (t:Trace)
+WHERE t.kind = $kind AND t.created_at < $before
+RETURN count(*) AS old;
+
+// name: forget_oldest
+// Remove the oldest traces.
+// parameters: limit
+MATCH (t:Trace)
+WHERE t.created_at > datetime({epochMillis: 0})
+WITH t ORDER BY t.created_at, t.uid LIMIT $limit
+DELETE t
+RETURN count(*) AS removed;
+
+// name: count
+// How many traces there are.
+MATCH (t:Trace)
+RETURN count(t) AS total;

@@ -215,7 +215,7 @@ CALL (m, row) {
   MATCH (r:Revision {key: row.revision})
   DELETE of
   REMOVE old:Chunk
-  SET old:FormerChunk
+  SET old:FormerChunk, old.replaced_at = r.replaced_at
   CREATE (old)-[:OF]->(r)
 }
 CALL (m) {

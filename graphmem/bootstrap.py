@@ -52,6 +52,7 @@ from graphmem.store.sources import Sources
 from graphmem.store.spaces import SpacePolicies, Spaces
 from graphmem.store.traces import Journal, Traces
 from graphmem.store.vectors import VectorSlot
+from graphmem.upkeep.bounds import prunes
 from graphmem.upkeep.job_runner import JobRunner
 from graphmem.upkeep.retention import Retention, retention_job
 
@@ -200,8 +201,9 @@ def build(
 
 def _runner(core: Core, rooms: Sequence[Room]) -> JobRunner:
     """What runs the jobs of all rooms, and lets retention forget what they say."""
+    trace_days = {kind: days for room in rooms for kind, days in room.trace_days.items()}
     retention = Retention(
-        prunes=[prune for room in rooms for prune in room.prunes],
+        prunes=[*prunes(core, trace_days), *(each for room in rooms for each in room.prunes)],
         clock=core.clock,
         keep_days=core.settings.traces.keep_days,
     )
@@ -229,7 +231,8 @@ def build_core(
     base = policies.base
     slot = VectorSlot(connection, embedder.name)
     index = MemoryIndex(embedder=embedder, slot=slot, policy=base.index)
-    journal, traces = Journal(connection), Traces(connection)
+    journal = Journal(connection, whole_per_second=settings.traces.whole_per_second)
+    traces = Traces(connection)
     edges, entities = Edges(connection), Entities(connection)
     workspaces = workspaces_of(settings)
     events = EventLog(workspaces, clock=clock)
@@ -269,6 +272,7 @@ def build_core(
             journal=journal,
             workspaces=workspaces,
             events=events,
+            traced=settings.traces.candidates,
         ),
         memories=Memories(connection),
         edges=edges,

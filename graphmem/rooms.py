@@ -4,7 +4,7 @@
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from importlib.resources.abc import Traversable
 from typing import Any, Protocol
@@ -99,13 +99,15 @@ class Room:
     """What a room adds.
 
     ``queries`` and ``migrations`` are the folders where its Cypher lies; ``steps`` are migrations
-    in Python, by number. ``reactions`` run inside the operations that cause them.
+    in Python, by number. ``reactions`` run inside the operations that cause them. ``trace_days``
+    says how many days its own traces are kept, by their kind.
     """
 
     name: str
     service: Any = None
     jobs: Sequence[Job] = ()
     prunes: Sequence[Prune] = ()
+    trace_days: Mapping[str, int] = field(default_factory=dict)
     warm_ups: Sequence[Callable[[], None]] = ()
     transfers: Sequence[Transfer] = ()
     queries: Traversable | None = None

@@ -275,9 +275,27 @@ class EntitySettings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TraceSettings:
-    """How long traces of writes, recalls and jobs are kept."""
+    """How long traces of writes, recalls and jobs are kept, how many, and how much of a recall.
+
+    A recall keeps its result and so many ``candidates`` behind it; one that comes after
+    ``whole_per_second`` others of its second keeps the uids of its result alone.
+    """
 
     keep_days: int = _number(30, 1, 3650)
+    keep_most: int = _number(1_000_000, 1_000, 100_000_000)
+    candidates: int = _number(30, 0, 1000)
+    whole_per_second: int = _number(5, 0, 1000)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KeepSettings:
+    """How long, and how many of, other things are kept that the service leaves behind."""
+
+    runs_days: int = _number(30, 1, 3650)
+    runs_most: int = _number(1000, 1, 1_000_000)  # of each job
+    former_vectors_days: int = _number(90, 1, 36_500)
+    former_vectors_most: int = _number(1_000_000, 0, 100_000_000)
+    retry_keys_most: int = _number(1_000_000, 1_000, 100_000_000)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -296,6 +314,7 @@ class Settings:
     write: WriteSettings = field(default_factory=WriteSettings)
     entities: EntitySettings = field(default_factory=EntitySettings)
     traces: TraceSettings = field(default_factory=TraceSettings)
+    keep: KeepSettings = field(default_factory=KeepSettings)
     policy: Mapping[str, Any] = _read_by(_Overrides())
     memory: Mapping[str, Any] = _read_by(_MemoryKeys())
     orchestrators: Mapping[str, Mapping[str, Any]] = _read_by(_OrchestratorKeys())

@@ -80,6 +80,7 @@ class Supervisor:
             self._is_starting = False
             while not self._stop.wait(_POLL_SECONDS):
                 self._revive()
+                self._rotate_logs()
         except _StoppedError:
             pass
         finally:
@@ -186,6 +187,10 @@ class Supervisor:
     def _check_stop(self) -> None:
         if self._stop.is_set():
             raise _StoppedError
+
+    def _rotate_logs(self) -> None:
+        for child in self._children.values():
+            child.rotate_log()
 
     def _revive(self) -> None:
         """Start again what has died, at growing intervals while it keeps dying."""

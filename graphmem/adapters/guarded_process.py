@@ -1,17 +1,20 @@
 """A child process that never outlives its owner."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import IO
 
 from graphmem.adapters import process_guard
 
 LARGEST_LOG_BYTES = 10_000_000
+LOG_FILES = 10  # with the present one
 POLL_SECONDS = 0.05
 # the guard kills at the end of the grace; the owner only when the guard itself does not come to an
 # end
@@ -110,11 +113,26 @@ class GuardedProcess:
             return False
         return True
 
+    def rotate_log(self) -> None:
+        """Put a log that has grown too large away as the newest of the old ones.
+
+        It is copied and emptied, because the command goes on writing to the same file; what it says
+        in between is lost.
+        """
+        if not self.log_path.exists() or self.log_path.stat().st_size <= LARGEST_LOG_BYTES:
+            return
+        names = [self.log_path.with_name(f"{self.log_path.name}.{n}") for n in range(1, LOG_FILES)]
+        for name, next_name in reversed(list(pairwise(names))):
+            if name.exists():
+                name.replace(next_name)
+        shutil.copyfile(self.log_path, names[0])
+        os.truncate(self.log_path, 0)
+        self._log_offset = 0
+
     def _open_log(self) -> IO[bytes]:
-        """Append to the log; one that has grown too large becomes the old log."""
+        """Append to the log."""
         self.log_path.parent.mkdir(parents=True, exist_ok=True)
-        if self.log_path.exists() and self.log_path.stat().st_size > LARGEST_LOG_BYTES:
-            self.log_path.replace(self.log_path.with_name(self.log_path.name + ".1"))
+        self.rotate_log()
         log = self.log_path.open("ab")
         self._log_offset = log.tell()
         return log

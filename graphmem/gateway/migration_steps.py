@@ -217,10 +217,15 @@ def _unknown_source(memory: Memory, key: str) -> Source:
 
 def give_spaces_nodes(connection: Connection, report: Report) -> None:
     """Let there be a node for each space with memories: spaces are listed by their nodes."""
+    _walk(connection, "schema.add_spaces", lambda key: report(f"spaces have nodes up to {key}"))
+
+
+def _walk(connection: Connection, query: str, report: Report) -> None:
+    """Run a query that does many nodes at a time, by their keys, until there are no more."""
     after = ""
-    while after is not None:
-        report(f"spaces have nodes up to {after or 'the first'}")
-        after = connection.run("schema.add_spaces", after=after, limit=_MANY)[0]["last"]
+    while last := connection.run(query, after=after, limit=_MANY)[0]["last"]:
+        after = last
+        report(after)
 
 
 def salt_words(connection: Connection, report: Report) -> None:
@@ -245,6 +250,15 @@ def _salted(memory: Row) -> dict[str, Any] | None:
     }
 
 
+def date_former_vectors(connection: Connection, report: Report) -> None:
+    """Note of the vectors of earlier versions when they were replaced: they go by their age."""
+    _walk(
+        connection,
+        "schema.date_former_vectors",
+        lambda key: report(f"vectors of earlier versions have their date up to {key}"),
+    )
+
+
 CORE_STEPS: Mapping[int, MigrationStep] = {
     7: keep_what_orchestrators_doubt,
     8: claim_by_what_counts,
@@ -253,4 +267,5 @@ CORE_STEPS: Mapping[int, MigrationStep] = {
     13: name_further_sources,
     16: give_spaces_nodes,
     17: salt_words,
+    19: date_former_vectors,
 }

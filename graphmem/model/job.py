@@ -173,6 +173,13 @@ class RunRecord:
     holder: str
 
     @property
+    def did_nothing(self) -> bool:
+        """Whether a run by schedule found nothing to do, or to tell."""
+        is_quiet = not (any(self.counts.values()) or self.examples or self.degraded)
+        by_itself = not (self.by_hand or self.dry_run or self.space)
+        return self.status is RunStatus.SUCCEEDED and is_quiet and by_itself
+
+    @property
     def seconds(self) -> float | None:
         """How long it took."""
         return (self.finished_at - self.started_at).total_seconds() if self.finished_at else None

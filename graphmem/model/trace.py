@@ -1,9 +1,10 @@
 """Trace: what one write, recall or job did and why."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from graphmem.model.space import Space
 
@@ -24,7 +25,8 @@ class TraceRecord:
 
     The events of a write say what became of each item; those of a recall are its candidates in
     their order, each as (number of its space, uid, score), of which the first
-    ``request["returned"]`` came back.
+    ``request["returned"]`` came back, and of which there were ``request["candidates"]``. Behind
+    the result some are left out; where there were many recalls the score is None.
     """
 
     uid: str
@@ -36,6 +38,13 @@ class TraceRecord:
     events: Sequence[object] = ()
     query: str | None = None
     request: Mapping[str, object] = field(default_factory=dict)
+
+
+def of_the_result(trace: TraceRecord) -> TraceRecord:
+    """The trace of a recall with no more than the uids that came back."""
+    returned = trace.request.get("returned")
+    events: Sequence[Any] = trace.events[: int(str(returned))]
+    return replace(trace, events=[(space, uid, None) for space, uid, _ in events])
 
 
 def job_trace(

@@ -22,6 +22,7 @@ class Reason(StrEnum):
     CUT_BY_LIMIT = "cut_by_limit"
     BELOW_MIN_SCORE = "below_min_score"
     NOT_A_CANDIDATE = "not_a_candidate"
+    NOT_KEPT = "not_kept"
     NO_RECALL = "no_recall"
     FILTERED_BY_TYPE = "filtered_by_type"
     FILTERED_BY_TAG = "filtered_by_tag"
@@ -53,8 +54,11 @@ class Why:
         return self.reason is Reason.RETURNED
 
 
-def kept_request(question: Question, *, returned: int) -> dict[str, object]:
-    """What a trace keeps of a question, so that an absence can be explained later."""
+def kept_request(question: Question, *, returned: int, candidates: int) -> dict[str, object]:
+    """What a trace keeps of a question, so that an absence can be explained later.
+
+    And how many candidates it had, how many of which came back.
+    """
     request = question.request
     kept = {name: getattr(request, name) for name in _KEPT_AS_THEY_ARE}
     kept |= {name: list(getattr(request, name)) for name in _KEPT_LISTS}
@@ -65,13 +69,14 @@ def kept_request(question: Question, *, returned: int) -> dict[str, object]:
         "any_time": request.include_superseded and request.as_of is None,
         "plan": question.plan,
         "returned": returned,
+        "candidates": candidates,
     }
 
 
 def kept_candidates(
     scored: Sequence[Scored], spaces: Sequence[str]
 ) -> list[tuple[int, str, float]]:
-    """The candidates as a trace keeps them: number of the space, uid, score; in their order."""
+    """Candidates as a trace keeps them: number of the space, uid, score; in their order."""
     numbers = {space: number for number, space in enumerate(spaces)}
     return [
         (numbers[entry.candidate.key.partition("|")[0]], entry.candidate.uid, round(entry.score, 6))
@@ -95,9 +100,13 @@ def why(trace: TraceRecord, memory: Memory, before: Memory | None) -> Why:
     for rank, (space, uid, score) in enumerate(events, start=1):
         if (space, uid) == (number, memory.uid):
             return _of_candidate(request, rank, score)
+    is_cut = request.get("candidates", 0) > len(events)
     if _was_retracted(memory, trace.created_at):
         return Why(reason=Reason.RETRACTED, detail={"status_reason": memory.status_reason})
-    return _of_absent(request, trace.created_at, before)
+    absent = _of_absent(request, trace.created_at, before)
+    if is_cut and absent.reason is Reason.NOT_A_CANDIDATE:
+        return Why(reason=Reason.NOT_KEPT, detail={"kept": len(events)})
+    return absent
 
 
 def _was_retracted(memory: Memory, moment: datetime) -> bool:
@@ -105,12 +114,12 @@ def _was_retracted(memory: Memory, moment: datetime) -> bool:
     return since is not None and since <= moment
 
 
-def _of_candidate(request: Mapping[str, Any], rank: int, score: float) -> Why:
+def _of_candidate(request: Mapping[str, Any], rank: int, score: float | None) -> Why:
     least = request["min_score"]
     detail = {"rank": rank, "score": score, "limit": request["limit"], "min_score": least}
     if rank <= request["returned"]:
         return Why(reason=Reason.RETURNED, detail=detail)
-    is_below = least > 0 and score < least
+    is_below = least > 0 and score is not None and score < least
     return Why(reason=Reason.BELOW_MIN_SCORE if is_below else Reason.CUT_BY_LIMIT, detail=detail)
 
 

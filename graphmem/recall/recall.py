@@ -62,7 +62,9 @@ class Recall:
         journal: Journal,
         workspaces: Workspaces,
         events: Events,
+        traced: int,
     ) -> None:
+        """``traced`` is how many candidates behind the result a trace keeps."""
         self._candidates = candidates
         self._entities = entities
         self._embedder = embedder
@@ -74,6 +76,7 @@ class Recall:
         self._journal = journal
         self._workspaces = workspaces
         self._events = events
+        self._traced = traced
 
     def recall(self, request: RecallRequest, *, caller: Caller) -> Bundle:
         """Answer a cue with ranked memories of the spaces that it names.
@@ -268,9 +271,9 @@ class Recall:
             spaces=keys,
             key_id=question.caller.key_id,
             created_at=question.now,
-            events=kept_candidates(scored, keys),
+            events=kept_candidates(scored[: len(bundle.items) + self._traced], keys),
             query=redacted(question.request.query),
-            request=kept_request(question, returned=len(bundle.items)),
+            request=kept_request(question, returned=len(bundle.items), candidates=len(scored)),
         )
         self._journal.remember(trace, [item.memory.key for item in bundle.items])
         return bundle

@@ -58,6 +58,7 @@ class Search:
     ends_after: datetime  # and was still true then
     card_statuses: Sequence[str] = ("active",)
     known_at: datetime | None = None
+    words: Sequence[str] = ()  # of the cue, for versions whose vectors were forgotten
     seeds: int = 0  # how many of the best candidates the graph arm goes on from
     hub: int = 0  # what has more edges or mentions leads nowhere
     graph_limit: int = 1
@@ -190,7 +191,7 @@ class Candidates:
         more = (
             search.filters()
             | search.narrow()
-            | {"known_at": search.known_at, "text_fetch": _TEXT_FETCH}
+            | {"known_at": search.known_at, "text_fetch": _TEXT_FETCH, "words": [*search.words]}
             | {"embedder": self._slot.embedder}
         )
         return self._candidate_set("candidates_known_at", search.parameters() | more)

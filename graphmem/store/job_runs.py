@@ -10,7 +10,6 @@ from graphmem.store.connection import Connection, Row
 from graphmem.store.mapping import job_state, run_record
 from graphmem.store.pages import read_page
 
-_FORGOTTEN_AT_ONCE = 10_000
 _LAST = datetime(9999, 12, 30, tzinfo=UTC)
 
 
@@ -64,7 +63,7 @@ class JobRuns:
         seconds: float = 0.0,
         error: str | None = None,
     ) -> RunRecord:
-        """Record how a run ended."""
+        """Record how a run ended, and count it; of one that did nothing no record is kept."""
         counts = dict(run.counts) | {"spaces": len(run.spaces)}
         self._connection.run(
             "jobs.finish_run",
@@ -77,7 +76,10 @@ class JobRuns:
             error=error,
             seconds=seconds,
         )
-        return run_record(self._connection.fetch("jobs.run", uid=run.uid)[0]["r"])
+        record = run_record(self._connection.fetch("jobs.run", uid=run.uid)[0]["r"])
+        if record.did_nothing:
+            self._connection.run("jobs.forget_run", uid=run.uid)
+        return record
 
     def note_missed(self, uid: str, *, job: str, holder: str, now: datetime) -> None:
         """Record that the time of a job came while no process could begin it."""
@@ -118,17 +120,6 @@ class JobRuns:
             job_state(row["j"], row["holder"], row["r"])
             for row in self._connection.fetch("jobs.states", now=now)
         ]
-
-    def forget(self, before: datetime, *, dry_run: bool = False) -> int:
-        """Remove the records of runs from before a time; says how many."""
-        if dry_run:
-            return int(self._connection.fetch("jobs.count_runs_before", before=before)[0]["old"])
-        removed = 0
-        while done := self._connection.run(
-            "jobs.forget_runs", before=before, limit=_FORGOTTEN_AT_ONCE
-        )[0]["removed"]:
-            removed += done
-        return removed
 
 
 def _text(counts: Mapping[str, int]) -> str:

@@ -256,6 +256,7 @@ class RevisionNode(StructuredNode):
     memory = StringProperty(required=True)
     created_at = UtcTimeProperty(required=True)
     replaced_at = UtcTimeProperty(required=True)
+    vectors_forgotten = BooleanProperty()
 
     chunks = RelationshipFrom("FormerChunkNode", "OF")
 
@@ -269,6 +270,7 @@ class FormerChunkNode(StructuredNode):
     space = StringProperty(required=True)
     embedding = ArrayProperty(FloatProperty())
     embedder = StringProperty(required=True)
+    replaced_at = UtcTimeProperty()
 
     revision = RelationshipTo("RevisionNode", "OF")
 

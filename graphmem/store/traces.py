@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from graphmem.errors import StoreUnavailable
-from graphmem.model.trace import TraceKind, TraceRecord
+from graphmem.model.trace import TraceKind, TraceRecord, of_the_result
 from graphmem.store.connection import Connection, Transaction
 from graphmem.store.mapping import trace_from_node
 from graphmem.text.secrets import without_secrets
@@ -33,7 +33,7 @@ def save_traces(transaction: Transaction, traces: Sequence[TraceRecord]) -> None
 
 
 class Traces:
-    """Reads traces, and forgets old ones."""
+    """Reads traces, and keeps those of what changed nothing else."""
 
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
@@ -47,26 +47,18 @@ class Traces:
         """Keep the trace of what changed nothing else."""
         self._connection.write(lambda transaction: save_trace(transaction, trace))
 
-    def forget(self, before: datetime, *, dry_run: bool = False) -> int:
-        """Remove the traces from before a time; says how many."""
-        if dry_run:
-            return int(self._connection.fetch("traces.count_before", before=before)[0]["old"])
-        removed = 0
-        while done := self._connection.run("traces.forget", before=before, limit=10_000)[0][
-            "removed"
-        ]:
-            removed += done
-        return removed
-
 
 class Journal:
     """Recalls that are still to be written down: a thread writes them behind, twice a second.
 
-    A clean stop loses none; a crash at most the last half second.
+    A clean stop loses none; a crash at most the last half second. Of the recalls of one second the
+    first ``whole_per_second`` are kept with their candidates, the others with their results alone.
     """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, *, whole_per_second: int) -> None:
         self._connection = connection
+        self._whole_per_second = whole_per_second
+        self._second, self._in_second = 0, 0
         self._lock = threading.Lock()
         self._writing = threading.Lock()
         self._stop = threading.Event()
@@ -84,7 +76,7 @@ class Journal:
     def remember(self, trace: TraceRecord, recalled: Sequence[str]) -> None:
         """Note a recall and the keys of the memories that came back."""
         with self._lock:
-            self._traces.append(trace)
+            self._traces.append(trace if self._is_whole(trace.created_at) else of_the_result(trace))
             if dropped := self._traces[:-_BUFFERED_MAX]:
                 log.warning(
                     "%d traces of recalls were dropped: the database does not take them",
@@ -96,6 +88,13 @@ class Journal:
                 self._last[key] = trace.created_at
             if self._thread is None and not self._stop.is_set():
                 self._thread = self._begun()
+
+    def _is_whole(self, at: datetime) -> bool:
+        """Whether a recall is among the first of its second."""
+        second = int(at.timestamp())
+        self._in_second = self._in_second + 1 if second == self._second else 1
+        self._second = second
+        return self._in_second <= self._whole_per_second
 
     def flush(self) -> None:
         """Write down what was noted; what the database does not take is kept for the next time.

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from graphmem.model.job import Daily, Job, Run
+from graphmem.model.job import Every, Job, Run
 from graphmem.ports import Clock
 from graphmem.rooms import Prune
 
@@ -22,14 +22,16 @@ class Retention:
         before = self.clock.now() - timedelta(days=self.keep_days)
         for prune in self.prunes:
             run.counts[prune.counted_as] += prune.forget(before, run)
+            if run.was_cut:
+                return
 
 
 def retention_job(retention: Retention) -> Job:
     """The job that forgets."""
     return Job(
         name="prune_traces",
-        does="removes old traces, bulletins and records of runs",
-        schedule=Daily(hour=3, minute=30),
+        does="removes what is kept for a while: traces, bulletins, runs, vectors of old versions",
+        schedule=Every(minutes=30, offset=15),
         function=retention.run,
         spans_spaces=True,
     )

@@ -1,12 +1,9 @@
-"""The room of upkeep: its jobs, and what retention forgets of the core."""
+"""The room of upkeep: its jobs."""
 
-from datetime import datetime
-
-from graphmem.model.job import ByHand, Daily, Every, Job, Run
-from graphmem.rooms import Core, Prune, Room
+from graphmem.model.job import ByHand, Daily, Every, Job
+from graphmem.rooms import Core, Room
 from graphmem.store.idempotency import RetryKeys
 from graphmem.store.inspection import Inspection
-from graphmem.store.job_runs import JobRuns
 from graphmem.store.upkeep import Upkeep
 from graphmem.upkeep.archival import ARCHIVAL, DECAY
 from graphmem.upkeep.batch_rules import BatchRules
@@ -40,7 +37,6 @@ def build(core: Core) -> Room:
             *_tending_jobs(core, upkeep, rules),
             _integrity_job(core),
         ),
-        prunes=_prunes(core),
     )
 
 
@@ -172,20 +168,4 @@ def _integrity_job(core: Core) -> Job:
         does="reports where the graph disagrees with itself, and mends it with repair",
         schedule=Daily(hour=4, minute=0),
         function=integrity.run,
-    )
-
-
-def _prunes(core: Core) -> tuple[Prune, ...]:
-    """Traces and records of runs."""
-    runs = JobRuns(core.connection)
-
-    def forget_traces(before: datetime, run: Run) -> int:
-        return core.traces.forget(before, dry_run=run.dry_run)
-
-    def forget_runs(before: datetime, run: Run) -> int:
-        return runs.forget(before, dry_run=run.dry_run)
-
-    return (
-        Prune(counted_as="forgotten", forget=forget_traces),
-        Prune(counted_as="runs_forgotten", forget=forget_runs),
     )

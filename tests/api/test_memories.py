@@ -221,7 +221,8 @@ def test_spaces_with_names_of_older_versions_are_read_and_named_by_the_doctor(ap
     for owner in ("old*", "cafe\u0301"):
         uid = api.post("/v1/memories", GOOD | {"space": "user:new"}).get_json()["memory"]["uid"]
         house.rows(
-            "MATCH (m:Memory {uid: $uid}) SET m.space = $space, m.key = $space + '|' + m.uid",
+            "MATCH (m:Memory {uid: $uid}) SET m.space = $space, m.key = $space + '|' + m.uid"
+            " MERGE (s:Space {key: $space}) SET s.space = $space",
             uid=uid,
             space=f"{tenant}/user:{owner}",
         )

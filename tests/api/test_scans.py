@@ -18,7 +18,7 @@ from graphmem.recall.request import RankerName
 FEW, MANY = 1_000, 20_000
 RULED = 150  # spaces of strangers with policies of their own
 GROWTH_MAX = 1.2
-LEAST = 100  # db hits: below, a lookup more or less is no scan
+LEAST = 500  # db hits: below, a few lookups more or less are no scan
 
 STRANGERS = """
 CYPHER 25

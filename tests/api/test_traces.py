@@ -194,7 +194,7 @@ def test_recalls_are_counted_behind_the_answer_and_survive_a_clean_stop(api):
 def test_counts_of_two_processes_add_up_with_writes_between(api, connection):
     uid = add(api, "Ada likes tea.")
     key = f"{api.house.caller.tenant}/user:ada|{uid}"
-    journals = [Journal(connection), api.house.graphmem.journal]
+    journals = [Journal(connection, whole_per_second=5), api.house.graphmem.journal]
     trace = recall(api)["trace_id"]
     kept = api.house.graphmem.explainer.trace(api.house.caller.tenant, trace)
     for round_ in range(4):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from graphmem.adapters.guarded_process import GuardedProcess
+from graphmem.adapters.guarded_process import LARGEST_LOG_BYTES, LOG_FILES, GuardedProcess
 
 REPOSITORY = Path(__file__).parents[2]
 SLEEPER = (sys.executable, "-c", "import time; print('up', flush=True); time.sleep(60)")
@@ -21,6 +21,13 @@ STUBBORN = (
         " time.sleep(60)"
     ),
 )
+CHATTER = """
+import time
+print('up', flush=True)
+while True:
+    print('line', flush=True)
+    time.sleep(0.01)
+"""
 OWNER = """
 import sys, time
 from pathlib import Path
@@ -136,3 +143,30 @@ def test_nothing_is_left_when_the_owner_is_killed(tmp_path: Path) -> None:
         child = child_of(guard.pid)
         owner.kill()
     assert until(lambda: is_gone(guard) and is_gone(child))
+
+
+def test_a_log_that_has_grown_too_large_is_put_away_while_the_command_writes_on(
+    tmp_path: Path,
+) -> None:
+    process = started(
+        tmp_path,
+        (
+            sys.executable,
+            "-c",
+            CHATTER,
+        ),
+    )
+    try:
+        for number in range(LOG_FILES + 2):
+            with process.log_path.open("ab") as log:
+                log.write(b"%d\n" % number + b"x" * LARGEST_LOG_BYTES)
+            process.rotate_log()
+            assert process.log_path.stat().st_size < 1_000
+        process.rotate_log()
+
+        assert until(lambda: "line" in process.output())
+        assert LOG_FILES == len(list(tmp_path.iterdir()))
+        newest = process.log_path.with_name("process.log.1").read_bytes()
+        assert b"%d\n" % (LOG_FILES + 1) in newest
+    finally:
+        process.stop()

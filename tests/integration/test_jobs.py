@@ -365,7 +365,7 @@ def test_a_daily_job_that_was_missed_today_is_caught_up_once(house):
 def test_a_missed_run_is_recorded_and_leaves_the_one_that_is_on_alone(house):
     runner = a_runner(house, lambda _: runner.note_missed("missing"), name="missing")
 
-    runner.run("missing")
+    runner.run("missing", by_hand=True)
 
     assert {RunStatus.MISSED, RunStatus.SUCCEEDED} == {
         run.status for run in house.graphmem.runs.newest("missing", limit=2).items

@@ -6,6 +6,7 @@ from builders import NOW, a_request
 
 from graphmem.gateway.migration_steps import (
     claim_by_what_counts,
+    date_former_vectors,
     end_what_is_superseded,
     give_spaces_nodes,
     join_unicode_forms,
@@ -240,4 +241,18 @@ def test_spaces_get_nodes(house):
     assert [("user:ada",), ("user:bob",)] == house.rows(
         "MATCH (s:Space) WHERE s.key STARTS WITH $tenant AND s.space = s.key"
         " RETURN split(s.key, '/')[1] ORDER BY s.key"
+    )
+
+
+def test_vectors_of_earlier_versions_get_the_time_when_they_were_replaced(house):
+    house.write(a_request("Ada likes tea.", uid="a"))
+    house.clock.advance(days=1)
+    house.write(a_request("Ada likes coffee.", uid="a"))
+    house.rows("MATCH (c:FormerChunk) WHERE c.space STARTS WITH $tenant REMOVE c.replaced_at")
+
+    migrate(house, date_former_vectors)
+
+    assert [(True,)] == house.rows(
+        "MATCH (c:FormerChunk)-[:OF]->(r:Revision) WHERE c.space STARTS WITH $tenant"
+        " RETURN DISTINCT c.replaced_at = r.replaced_at"
     )

@@ -10,6 +10,7 @@ INFRASTRUCTURE = {
     "graphmem/gateway/gateway.py",  # operations
     "graphmem/store/bulletins.py",  # snapshots and their pruning
     "graphmem/store/idempotency.py",  # retry keys
+    "graphmem/store/forgetting.py",  # what is kept for a while
     "graphmem/store/job_runs.py",  # records of jobs
     "graphmem/store/keys.py",
     "graphmem/store/leases.py",
