@@ -1,4 +1,4 @@
-"""``python -m api``: the HTTP API, served by gunicorn threads."""
+"""``python -m api``: the HTTP API, served by threads."""
 
 import os
 

@@ -15,6 +15,7 @@ from api.json_blueprint import JsonBlueprint
 from api.memories import changes
 from api.memories import views as memories
 from api.observability import observe_requests
+from api.rates import CallRate
 from api.readiness import Readiness
 from api.recall import traces
 from api.recall import views as recall
@@ -86,6 +87,7 @@ def create_app(
     app.config.update(_CONFIG)
     app.extensions["graphmem"] = graphmem
     app.extensions["graphmem_readiness"] = readiness or Readiness()
+    app.extensions["graphmem_rate"] = CallRate(graphmem.settings.server.calls_per_minute)
     observe_requests(app)
     limit_bodies(app, graphmem.settings.server.body_max_mib * _MIB)
     register_error_handlers(app)

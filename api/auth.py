@@ -8,7 +8,7 @@ from typing import ParamSpec, TypeVar
 
 from flask import g, request
 
-from api.service import readiness, service
+from api.service import call_rate, readiness, service
 from graphmem.errors import Forbidden, StoreUnavailable, Unauthenticated
 from graphmem.model.caller import Caller, Role
 from graphmem.model.space import FIRST_TENANT
@@ -50,6 +50,7 @@ def authenticate(*, while_away: bool = False) -> Caller:
 
     Raises:
         Unauthenticated: there is no key, or it is unknown or revoked.
+        TooManyCalls: it has called too often (server.calls_per_minute).
         StoreUnavailable: the database does not answer.
         SchemaMismatch: the schema of the database does not fit.
     """
@@ -67,6 +68,7 @@ def authenticate(*, while_away: bool = False) -> Caller:
     caller = service().keys.find(secret, while_away=while_away) if secret else None
     if caller is None:
         raise Unauthenticated
+    call_rate().check(caller.key_id)
     return replace(caller, is_remembered=True) if is_closed else caller
 
 

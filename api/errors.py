@@ -10,9 +10,8 @@ from typing import Any
 
 from flask import Flask, Response, g
 from flask_smorest import Api
-from gunicorn.http.errors import ParseException
 from marshmallow import ValidationError
-from werkzeug.exceptions import BadRequest, HTTPException
+from werkzeug.exceptions import HTTPException
 
 from api.fields import ErrorSchema
 from graphmem import errors
@@ -29,6 +28,7 @@ STATUSES: Mapping[type[Exception], HTTPStatus] = {
     errors.Unauthenticated: HTTPStatus.UNAUTHORIZED,
     errors.Forbidden: HTTPStatus.FORBIDDEN,
     errors.PolicyRefused: HTTPStatus.FORBIDDEN,
+    errors.TooManyCalls: HTTPStatus.TOO_MANY_REQUESTS,
     errors.StoreUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
     errors.ValueDamaged: HTTPStatus.SERVICE_UNAVAILABLE,
     errors.ModelUnavailable: HTTPStatus.SERVICE_UNAVAILABLE,
@@ -46,8 +46,9 @@ HTTP_CODES = {
     414: ("too_large", "The address is longer than the service takes."),
     415: ("not_json", "The body must be JSON: Content-Type: application/json."),
     422: ("invalid_input", "The request is not valid."),
-    429: ("too_many_requests", "Too many requests."),
+    429: ("too_many_requests", "This key has more calls on than it may; try again in a second."),
     431: ("too_large", "The headers are larger than the service takes."),
+    501: ("malformed", "The body is coded in a way that the service does not read."),
 }
 
 
@@ -149,6 +150,8 @@ def _handle_own(error: errors.GraphmemError) -> Response:
     response = error_response(status, detail.pop("code"), detail.pop("message"), **detail)
     if status is HTTPStatus.SERVICE_UNAVAILABLE:
         response.headers["Retry-After"] = "2"
+    if isinstance(error, errors.TooManyCalls):
+        response.headers["Retry-After"] = str(error.retry_seconds)
     return response
 
 
@@ -160,8 +163,6 @@ def _handle_validation(error: ValidationError) -> Response:
 def _handle_any(error: Exception) -> Response:
     if isinstance(error, HTTPException):
         return http_error_response(error)
-    if isinstance(error, ParseException):  # in the body, which is read late: a bad chunk
-        return http_error_response(BadRequest())
     # the text of a driver error may hold a query with its parameters: only the kind is logged
     log.error(
         "internal error: %s at\n%s", type(error).__name__, "".join(format_tb(error.__traceback__))

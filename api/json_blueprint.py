@@ -8,8 +8,6 @@ from marshmallow import RAISE, Schema
 from webargs.flaskparser import FlaskParser
 from werkzeug.exceptions import BadRequest
 
-from api.bodies import check_whole
-
 
 class JsonParser(FlaskParser):
     """Reads JSON.
@@ -18,7 +16,6 @@ class JsonParser(FlaskParser):
     """
 
     def _raw_load_json(self, req: Request) -> Any:  # noqa: ANN401 - any JSON
-        check_whole(req.get_data())
         try:
             return super()._raw_load_json(req)
         except (RecursionError, ValueError) as error:

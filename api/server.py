@@ -1,17 +1,20 @@
-"""Serving: gunicorn with one worker process and its threads; workers hold no state."""
+"""Serving: one process, a loop that reads and threads that answer; it holds no state."""
 
 import logging
+import signal
 import threading
 import time
 from collections.abc import Callable
-from typing import Any
+from types import FrameType
 
 from flask import Flask
-from gunicorn.app.base import BaseApplication
+from waitress import wasyncore
 
 from api.app import create_app
+from api.connections import adjustments, listen
+from api.dispatching import FairDispatcher
 from api.readiness import Readiness
-from api.worker import REQUEST_LINE_BYTES, JsonWorker
+from graphmem.adapters.disk_space import MIB
 from graphmem.bootstrap import Graphmem, build, embedder_of, wait_until_prepared
 from graphmem.database import connection_of
 from graphmem.errors import GraphmemError, ModelUnavailable, StoreUnavailable
@@ -20,56 +23,49 @@ from graphmem.settings import Settings
 
 log = logging.getLogger(__name__)
 
-_KEEP_ALIVE_SECONDS = 75
 _GRACE_SECONDS = 10
 _AGAIN_SECONDS = 5.0  # until a database that does not fit is looked at again
 
 
-class _Server(BaseApplication):  # type: ignore[misc]
-    """gunicorn, told in code what its command line would say."""
-
-    def __init__(self, settings: Settings) -> None:
-        self._settings = settings
-        super().__init__()
-
-    def load_config(self) -> None:
-        """What gunicorn is told."""
-        server = self._settings.server
-        options: dict[str, Any] = {
-            "bind": f"{server.host}:{server.port}",
-            "workers": 1,
-            "worker_class": JsonWorker,
-            "limit_request_line": REQUEST_LINE_BYTES,
-            "threads": server.threads,
-            "keepalive": _KEEP_ALIVE_SECONDS,
-            "graceful_timeout": _GRACE_SECONDS,
-            "timeout": 240,  # longer than a worker may wait for the database
-            "loglevel": "warning",
-            "proc_name": "graphmem-api",
-            "worker_exit": _close,
-        }
-        for name, value in options.items():
-            self.cfg.set(name, value)
-
-    def load(self) -> Flask:
-        """The app, built in the worker: drivers and models do not survive a fork."""
-        embedder = embedder_of(self._settings)
-        threading.Thread(target=_load, args=(embedder,), daemon=True).start()
-        graphmem = build(self._settings, connection_of(self._settings), embedder=embedder)
-        readiness = Readiness.closed()
-        threading.Thread(target=open_when_ready, args=(graphmem, readiness), daemon=True).start()
-        return create_app(graphmem, readiness)
-
-
 def serve(settings: Settings) -> None:
     """Serve the API until the process is told to stop."""
-    _Server(settings).run()
+    signal.signal(signal.SIGTERM, _stop)
+    server = settings.server
+    adjusted = adjustments(
+        host=server.host,
+        port=server.port,
+        threads=server.threads,
+        connections=server.connections,
+        header_seconds=server.header_seconds,
+        body_seconds=server.body_seconds,
+        body_bytes=server.body_max_mib * MIB,
+    )
+    app = _app(settings)
+    # without keys all callers are one
+    most = max(1, server.threads * 3 // 4) if server.auth else server.threads
+    dispatcher = FairDispatcher(server.threads, most=most)
+    loop = listen(app, adjusted, dispatcher)
+    try:
+        wasyncore.loop(adjusted.asyncore_loop_timeout, use_poll=True, map=loop)
+    except (SystemExit, KeyboardInterrupt):
+        log.info("the API stops")
+    finally:
+        dispatcher.shutdown(timeout=_GRACE_SECONDS)
+        app.extensions["graphmem"].close()  # writes down its last recalls
 
 
-def _close(_server: object, worker: Any) -> None:  # noqa: ANN401 - gunicorn's
-    """Let a worker that stops write down its last recalls."""
-    if isinstance(app := getattr(worker, "wsgi", None), Flask):
-        app.extensions["graphmem"].close()
+def _stop(_number: int, _frame: FrameType | None) -> None:
+    raise SystemExit
+
+
+def _app(settings: Settings) -> Flask:
+    """The app; calls are let in when the database is there."""
+    embedder = embedder_of(settings)
+    threading.Thread(target=_load, args=(embedder,), daemon=True).start()
+    graphmem = build(settings, connection_of(settings), embedder=embedder)
+    readiness = Readiness.closed()
+    threading.Thread(target=open_when_ready, args=(graphmem, readiness), daemon=True).start()
+    return create_app(graphmem, readiness)
 
 
 def _load(embedder: Embedder) -> None:

@@ -2,6 +2,7 @@
 
 from flask import current_app
 
+from api.rates import CallRate
 from api.readiness import Readiness
 from graphmem.bootstrap import Graphmem
 
@@ -16,3 +17,9 @@ def service() -> Graphmem:
     """The service that this app serves."""
     built: Graphmem = current_app.extensions["graphmem"]
     return built
+
+
+def call_rate() -> CallRate:
+    """What counts the calls of keys."""
+    found: CallRate = current_app.extensions["graphmem_rate"]
+    return found

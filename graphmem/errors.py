@@ -100,6 +100,16 @@ class PolicyRefused(GraphmemError):
         self.reason = reason
 
 
+class TooManyCalls(GraphmemError):
+    """This key has called too often; try again later."""
+
+    code = "too_many_requests"
+
+    def __init__(self, *, retry_seconds: int) -> None:
+        super().__init__()
+        self.retry_seconds = retry_seconds
+
+
 class StoreUnavailable(GraphmemError):
     """The graph store does not answer."""
 

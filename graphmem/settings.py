@@ -210,6 +210,10 @@ class ServerSettings:
     )
     log: str = _value("info", validate.OneOf(["debug", "info", "warning", "error"]))
     threads: int = _number(16, 1, 256)
+    connections: int = _number(500, 10, 10_000)
+    header_seconds: float = _number(10.0, 0.1, 600)
+    body_seconds: float = _number(120.0, 0.1, 3600)
+    calls_per_minute: int = _number(0, 0, 1_000_000)  # of one key; 0: not counted
     body_max_mib: int = _number(32, 1, 1024)
     disk_low_mib: int = _number(256, 0, 1_048_576)
     auth: bool = True

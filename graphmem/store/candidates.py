@@ -15,6 +15,7 @@ from graphmem.store.mapping import edge_from_row, memory_from_node, memory_from_
 from graphmem.store.vectors import VectorSlot
 
 _LAST_CHARACTER = "\U0010ffff"
+_WORDS_MAX, _IN_NO_TEXT = 10, "\0"
 _TEXT_FETCH = 1_000  # how deep words are searched before the versions of a past time are compared
 
 _EDGES_MAX = 100  # of one memory in a recall
@@ -191,7 +192,7 @@ class Candidates:
         more = (
             search.filters()
             | search.narrow()
-            | {"known_at": search.known_at, "text_fetch": _TEXT_FETCH, "words": [*search.words]}
+            | {"known_at": search.known_at, "text_fetch": _TEXT_FETCH, "words": _few(search.words)}
             | {"embedder": self._slot.embedder}
         )
         return self._candidate_set("candidates_known_at", search.parameters() | more)
@@ -311,6 +312,11 @@ def _edges(rows: Sequence[Sequence[Any]]) -> tuple[Edge, ...]:
 def _eleven(values: Sequence[str]) -> list[str]:
     """At least eleven entries, the first ones as given: up to a hundred of them are one plan."""
     return [*values, *[""] * (11 - len(values))]
+
+
+def _few(words: Sequence[str]) -> list[str]:
+    """Two to ten of some words: more or fewer would be a plan of its own; no text has the last."""
+    return _two(words[:_WORDS_MAX] or (_IN_NO_TEXT,))
 
 
 def _two(values: Sequence[str]) -> list[str]:

@@ -229,13 +229,13 @@ def test_a_body_in_chunks_is_taken(service):
     connection.close()
 
 
-def raw(service, request: bytes) -> tuple[int, dict[str, str], object]:
+def raw(service, request: bytes) -> tuple[int, http.client.HTTPMessage, object]:
     """The answer to the bytes of a request: status, headers, JSON."""
     with socket.create_connection(("127.0.0.1", service.port), timeout=30) as connection:
         connection.sendall(request)
         answer = http.client.HTTPResponse(connection)
         answer.begin()
-        return answer.status, dict(answer.getheaders()), json.loads(answer.read())
+        return answer.status, answer.headers, json.loads(answer.read())
 
 
 def test_any_id_that_can_be_written_can_be_asked_for(service):
