@@ -61,6 +61,9 @@ coverage: setup ## all tests, and which lines they run; slower than `make test`
 fuzz: setup ## the tests that make up their own cases, for a long time
 	$(TESTS) -m hypothesis --hypothesis-profile=fuzz
 
+torture: setup ## kill everything again and again: starts, migrations, writes; for about an hour
+	$(BIN)/pytest -m torture -p no:xdist
+
 bench: setup ## quality and speed, as tables (DATA=../shared/data)
 	$(BIN)/python -m benchmarks --data $(DATA)
 
@@ -72,4 +75,4 @@ format: setup ## format and mend what can be mended
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-.PHONY: help setup run demo check test test-unit smoke coverage fuzz bench lock format
+.PHONY: help setup run demo check test test-unit smoke coverage fuzz torture bench lock format

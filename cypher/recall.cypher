@@ -12,17 +12,20 @@ CALL (whole) {
   RETURN collect([m.key, e.entity_key, e.label]) AS mentions
 }
 
-// fragment: touching
-// The edges of a memory that comes whole.
-MATCH (m)-[e:@EDGE_TYPES]-(o:Memory)
-WHERE o.space = m.space
-
-// fragment: newest_edges
-// The newest hundred of them; one more says that there are more.
-RETURN e ORDER BY coalesce(e.created_at, datetime({epochMillis: 0})) DESC, e.uid LIMIT 101
-
-// fragment: edge_rows
-// These edges, as rows.
+// fragment: edges_of_memory
+// The edges of a memory m that were there at $edges_by: the newest hundred, one more says that there are more. Few are
+// not sorted, for each row that is sorted counts as much memory as all that the query carries.
+CALL (m) {
+  WITH m WHERE COUNT { (m)-[:@EDGE_TYPES]-() } <= 100
+  MATCH (m)-[e:@EDGE_TYPES]-(o:Memory)
+  WHERE o.space = m.space AND coalesce(e.created_at <= $edges_by, true)
+  RETURN e
+UNION ALL
+  WITH m WHERE COUNT { (m)-[:@EDGE_TYPES]-() } > 100
+  MATCH (m)-[e:@EDGE_TYPES]-(o:Memory)
+  WHERE o.space = m.space AND coalesce(e.created_at <= $edges_by, true)
+  RETURN e ORDER BY coalesce(e.created_at, datetime({epochMillis: 0})) DESC, e.uid LIMIT 101
+}
 WITH m, startNode(e) AS from, e, endNode(e) AS to
 RETURN collect([m.key, @edge_row]) AS edges
 
@@ -46,20 +49,16 @@ CALL (everyone) {
 }
 @mentions
 CALL (whole) {
-  UNWIND whole AS m
-  CALL (m) {
-    @touching
-    @newest_edges
-  }
-  @edge_rows
+  UNWIND CASE WHEN $with_edges THEN whole ELSE [] END AS m
+  @edges_of_memory
 }
 @bundle
 
 // name: candidates
 // Candidates of both arms, filtered inside the indexes and fused, in one row; the first $payload come whole. From the
 // first $seeds of them the graph arm goes on: two typed edges, or one shared entity; over nothing with more than $hub.
-// parameters: begins_by, begins_by_ms, ends_after, ends_after_ms, graph_limit, hub, k, now, payload, seeds, spaces
-// parameters: statuses, text, text_limit, text_weight, vector, vector_limit, vector_weight
+// parameters: begins_by, begins_by_ms, edges_by, ends_after, ends_after_ms, graph_limit, hub, k, now, payload, seeds
+// parameters: spaces, statuses, text, text_limit, text_weight, vector, vector_limit, vector_weight, with_edges
 // also in slot: _b
 CYPHER 25
 CALL () {
@@ -80,8 +79,8 @@ CALL (found) {
 
 // name: candidates_filtered
 // The same with the filters that the vector index knows; a range from '' to the last character filters nothing.
-// parameters: begins_by, begins_by_ms, ends_after, ends_after_ms, graph_limit, hub, k, now, payload, seeds, spaces
-// parameters: statuses, text, text_limit, text_weight, vector, vector_limit, vector_weight
+// parameters: begins_by, begins_by_ms, edges_by, ends_after, ends_after_ms, graph_limit, hub, k, now, payload, seeds
+// parameters: spaces, statuses, text, text_limit, text_weight, vector, vector_limit, vector_weight, with_edges
 // parameters: captured_by, conversation_from, conversation_to, types
 // also in slot: _b
 CYPHER 25
@@ -109,8 +108,8 @@ CALL (found) {
 // name: candidates_exact
 // The same with every filter: all matching memories are compared, none is left out by an approximate index. An empty
 // tag or entity filters nothing.
-// parameters: begins_by, ends_after, graph_limit, hub, k, now, payload, seeds, spaces, statuses
-// parameters: text, text_limit, text_weight, vector, vector_limit, vector_weight
+// parameters: begins_by, edges_by, ends_after, graph_limit, hub, k, now, payload, seeds, spaces, statuses
+// parameters: text, text_limit, text_weight, vector, vector_limit, vector_weight, with_edges
 // parameters: captured_by, conversation_from, conversation_to, entities, tags, types
 // also in slot: _b
 CYPHER 25
@@ -189,37 +188,34 @@ CALL (found) {
   @version_then
   RETURN collect([m.key, r.memory]) AS versions
 }
-WITH rows, versions, [] AS links, found AS everyone, found[0..$payload] AS whole
+WITH rows, versions, [] AS links, [] AS edges, found AS everyone, found[0..$payload] AS whole
 CALL (everyone) {
   @contradicting
     AND e.created_at <= $known_at
   RETURN collect(DISTINCT m.key) AS contested
 }
 @mentions
-CALL (whole) {
-  UNWIND whole AS m
-  CALL (m) {
-    @touching
-      AND e.created_at <= $known_at
-    @newest_edges
-  }
-  @edge_rows
-}
 @bundle;
 
 // fragment: left_out
-// The results of some keys, whole.
+// The results of some keys whole, and the edges of some keys.
 CALL () {
   UNWIND $space_keys AS key
   MATCH (m:Memory {key: key})
   WITH m, @entities AS entities
   RETURN collect([@memory, entities]) AS missing
 }
+CALL () {
+  UNWIND $edge_keys AS key
+  MATCH (m:Memory {key: key})
+  @edges_of_memory
+}
 
 // name: cards
 // What else is known of the entities that some results mention, most important first, and the results that were
 // left out before. Entities come in the order of the results.
-// parameters: begins_by_ms, card_rows, ends_after_ms, importance, keys, now, space_keys, spaces, statuses
+// parameters: begins_by_ms, card_rows, edge_keys, edges_by, ends_after_ms, importance, keys, now, space_keys
+// parameters: spaces, statuses
 CYPHER 25
 @left_out
 CALL () {
@@ -239,11 +235,12 @@ CALL (entities, shown) {
   WITH f, about WHERE f.space IN $spaces AND f.status IN $statuses
   RETURN collect([f.key, f.uid, f.content, about]) AS facts
 }
-RETURN missing, [e IN entities | [e.entity_key, e.label]] AS entities, facts;
+RETURN missing, edges, [e IN entities | [e.entity_key, e.label]] AS entities, facts;
 
 // name: cards_known_at
 // The same as far as it was known at a past time.
-// parameters: begins_by, card_rows, ends_after, importance, keys, known_at, now, space_keys, spaces, statuses
+// parameters: begins_by, card_rows, edge_keys, edges_by, ends_after, importance, keys, known_at, now, space_keys
+// parameters: spaces, statuses
 CYPHER 25
 @left_out
 CALL () {
@@ -263,4 +260,4 @@ CALL (entities) {
   WITH m, r, about ORDER BY m.pinned DESC, m.importance DESC, m.created_at DESC, m.key LIMIT $card_rows
   RETURN collect([m.key, m.uid, CASE WHEN r IS NULL THEN m.content ELSE r.content END, about]) AS facts
 }
-RETURN missing, [e IN entities | [e.entity_key, e.label]] AS entities, facts;
+RETURN missing, edges, [e IN entities | [e.entity_key, e.label]] AS entities, facts;

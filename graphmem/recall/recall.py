@@ -1,7 +1,7 @@
 """The recall: resolve spaces, embed the cue, fetch candidates in one round trip, rank, bundle."""
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -26,7 +26,14 @@ from graphmem.recall.request import Bundle, Explanation, Mode, RankerName, Recal
 from graphmem.recall.search_builder import current_or_as_of, search_of
 from graphmem.recall.spaces import has_orchestrator, readable_spaces
 from graphmem.recall.warm_up import FEW, MANY, warm_up
-from graphmem.store.candidates import CandidateRow, Candidates, CandidateSet, CardNumbers, Search
+from graphmem.store.candidates import (
+    CandidateRow,
+    Candidates,
+    CandidateSet,
+    CardNumbers,
+    EdgesOf,
+    Search,
+)
 from graphmem.store.entities import CardQuestion, Entities, KnownOf
 from graphmem.store.spaces import SpacePolicies
 from graphmem.store.traces import Journal
@@ -44,6 +51,15 @@ class _Answer:
     fetched: CandidateSet
     search: Search
     way: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Whole:
+    """The memories of the results by key, their edges, and the cards beside them."""
+
+    memories: Mapping[str, Memory]
+    edges: EdgesOf
+    cards: tuple[Card, ...] = ()
 
 
 class Recall:
@@ -197,7 +213,10 @@ class Recall:
         return search_of(question, vector, terms_max=self._base.index.terms_max)
 
     def _ask(self, search: Search, request: RecallRequest) -> _Answer:
-        """Ask by index; one by one where it cannot filter, or did not fill the limit."""
+        """Ask by index; one by one where it cannot filter, or did not fill the limit.
+
+        Who is asked twice brings the edges, so that nobody is asked for them once more.
+        """
         if search.known_at:
             fetched = self._candidates.known_at(search)
             return _Answer(fetched=fetched, search=search, way="exact")
@@ -206,26 +225,27 @@ class Recall:
             by_index = self._candidates.by_index_filtered if narrowed else self._candidates.by_index
             fetched = by_index(search)
             if _falls_short(fetched, search):
-                search = replace(search, vector_limit=_CHUNKS_MOST)
+                search = replace(search, vector_limit=_CHUNKS_MOST, with_edges=True)
                 fetched = by_index(search)
             if not _may_lack(fetched, search, request):
                 return _Answer(fetched=fetched, search=search, way="index")
+            search = replace(search, with_edges=True)
         return _Answer(fetched=self._candidates.exact(search), search=search, way="exact")
 
     def _bundle(self, question: Question, answer: _Answer, chosen: Sequence[Scored]) -> Bundle:
-        memories, cards = self._payload(question, answer, [each.candidate.key for each in chosen])
+        whole = self._whole(question, answer, [each.candidate.key for each in chosen])
         items = tuple(
-            _item(each, memories[each.candidate.key])
+            _item(each, whole.memories[each.candidate.key])
             for each in chosen
-            if each.candidate.key in memories
+            if each.candidate.key in whole.memories
         )
         pending = answer.fetched.pending
-        cut = len(answer.fetched.cut & {item.memory.key for item in items})
+        cut = len(whole.edges.cut & {item.memory.key for item in items})
         said = {"embedding_pending": pending, "edges_cut": cut}
         return Bundle(
             items=items,
-            edges=_edges_of(answer.fetched, items, question.ranker),
-            cards=cards,
+            edges=_edges_of(whole.edges, items, question.ranker),
+            cards=whole.cards,
             mode=_mode(answer.fetched.rows, answer.search),
             ranker=question.ranker,
             search=answer.way,
@@ -234,21 +254,28 @@ class Recall:
             degraded=tuple(f"{what}: {number}" for what, number in said.items() if number),
         )
 
-    def _payload(
-        self, question: Question, answer: _Answer, keys: Sequence[str]
-    ) -> tuple[dict[str, Memory], tuple[Card, ...]]:
-        """The memories of some keys, and the cards beside them, if they are asked for."""
-        memories = self._candidates.payload(answer.fetched, keys)
+    def _whole(self, question: Question, answer: _Answer, keys: Sequence[str]) -> _Whole:
+        """The results of some keys: what did not come with the candidates is fetched now."""
+        fetched = answer.fetched
+        memories = self._candidates.payload(fetched, keys)
         missing = [key for key in keys if key not in memories]
+        without_edges = missing if answer.search.with_edges else keys
         about = keys if question.request.cards else ()
-        if not (missing or about):
-            return memories, ()
+        if not (missing or without_edges or about):
+            return _Whole(memories=memories, edges=fetched.edges)
         policy = question.policy.cards
-        numbers = CardNumbers(rows=policy.rows, importance=policy.importance)
         more = self._candidates.card_rows(
-            answer.search, keys=about, missing=missing, numbers=numbers
+            answer.search,
+            keys=about,
+            missing=missing,
+            without_edges=without_edges,
+            numbers=CardNumbers(rows=policy.rows, importance=policy.importance),
         )
-        return memories | dict(more.memories), entity_cards(more.entities, more.facts, policy)
+        return _Whole(
+            memories=memories | dict(more.memories),
+            edges=fetched.edges | more.edges,
+            cards=entity_cards(more.entities, more.facts, policy),
+        )
 
     def _check_paths(self, bundle: Bundle, spaces: Sequence[Space]) -> None:
         """Fail a recall that cites a file which its orchestrator may not cite (002, access)."""
@@ -316,15 +343,13 @@ def _item(scored: Scored, memory: Memory) -> RecallItem:
     )
 
 
-def _edges_of(
-    fetched: CandidateSet, items: Sequence[RecallItem], ranker: RankerName
-) -> tuple[Edge, ...]:
+def _edges_of(edges: EdgesOf, items: Sequence[RecallItem], ranker: RankerName) -> tuple[Edge, ...]:
     """The edges of results: all that touch one (002), or those among them (the other rankers)."""
     uids = {item.memory.uid for item in items}
     enough = any if ranker is RankerName.RRF else all
     return tuple(
         edge
-        for edge in fetched.edges
+        for edge in edges.in_order()
         if enough(uid in uids for uid in (edge.from_uid, edge.to_uid))
     )
 

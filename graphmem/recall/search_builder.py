@@ -49,6 +49,7 @@ def search_of(question: Question, vector: Vector | None, *, terms_max: int) -> S
         vector_weight=policy.fused.vector_weight if is_fused else 1.0,
         text_weight=policy.fused.text_weight if is_fused else 1.0,
         payload=_payload(question),
+        with_edges=_knows_its_results(question),
         types=_values(request.types or MemoryType),
         captured_by=_values(request.captured_by or CapturedBy),
         conversation_id=request.conversation_id,
@@ -90,9 +91,17 @@ def current_or_as_of(as_of: datetime | None) -> tuple[Status, ...]:
 
 def _payload(question: Question) -> int:
     """How many candidates come with their contents; other rankers than fused need all of them."""
-    if question.ranker is RankerName.FUSED and not question.request.known_at:
+    if _knows_its_results(question):
         return question.request.limit + _SPARE_PAYLOAD
     return 2 * question.policy.candidates_max
+
+
+def _knows_its_results(question: Question) -> bool:
+    """Whether the first candidates are nearly what is returned, so that their edges come along.
+
+    Elsewhere edges are fetched for the results alone.
+    """
+    return question.ranker is RankerName.FUSED and not question.request.known_at
 
 
 def _values(members: Iterable[StrEnum]) -> list[str]:

@@ -29,4 +29,10 @@ def warm_up(candidates: Candidates, entities: Entities, *, few: Search, many: Se
     candidates.known_at(past)
     candidates.by_index(many)
     for search in (few, past):
-        candidates.card_rows(search, keys=(), missing=(), numbers=CardNumbers(rows=1, importance=0))
+        candidates.card_rows(
+            search,
+            keys=(),
+            missing=(),
+            without_edges=(),
+            numbers=CardNumbers(rows=1, importance=0),
+        )

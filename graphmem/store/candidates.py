@@ -14,6 +14,7 @@ from graphmem.store.connection import Connection
 from graphmem.store.mapping import edge_from_row, memory_from_node, memory_from_revision
 from graphmem.store.vectors import VectorSlot
 
+_LATEST = datetime(9999, 12, 30, tzinfo=UTC)
 _LAST_CHARACTER = "\U0010ffff"
 _WORDS_MAX, _IN_NO_TEXT = 10, "\0"
 _TEXT_FETCH = 1_000  # how deep words are searched before the versions of a past time are compared
@@ -55,6 +56,7 @@ class Search:
     vector_weight: float
     text_weight: float
     payload: int
+    with_edges: bool  # whether the payload brings its edges
     begins_by: datetime  # what is recalled had begun to be true by then
     ends_after: datetime  # and was still true then
     card_statuses: Sequence[str] = ("active",)
@@ -68,6 +70,11 @@ class Search:
     conversation_id: str | None = None
     tags: Sequence[str] = ()
     entities: Sequence[str] = ()
+
+    @property
+    def edges_by(self) -> datetime:
+        """When edges were there at the latest."""
+        return self.known_at or _LATEST
 
     def parameters(self) -> dict[str, Any]:
         """The parameters that every candidate query has."""
@@ -83,6 +90,8 @@ class Search:
             "vector_weight": float(self.vector_weight),
             "text_weight": float(self.text_weight),
             "payload": self.payload,
+            "with_edges": self.with_edges,
+            "edges_by": self.edges_by,
             "begins_by": self.begins_by,
             "ends_after": self.ends_after,
         }
@@ -138,6 +147,22 @@ class CandidateRow:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class EdgesOf:
+    """The edges of some memories, of each the newest hundred, by their space and uid."""
+
+    found: Mapping[tuple[str, str], Edge]
+    cut: frozenset[str]  # keys of the memories that have more
+
+    def in_order(self) -> tuple[Edge, ...]:
+        """Each edge once, in a total order."""
+        return tuple(self.found[position] for position in sorted(self.found))
+
+    def __or__(self, other: "EdgesOf") -> "EdgesOf":
+        """The edges of both."""
+        return EdgesOf(found={**self.found, **other.found}, cut=self.cut | other.cut)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class CandidateSet:
     """What one round trip gave: candidates, and the nodes, mentions, edges of the first.
 
@@ -148,8 +173,7 @@ class CandidateSet:
     pending: int
     nodes: Mapping[str, Mapping[str, Any]]
     mentions: Mapping[str, Sequence[tuple[str, str]]]
-    edges: tuple[Edge, ...]  # of each memory the newest hundred
-    cut: frozenset[str] = frozenset()  # keys of the memories that have more
+    edges: EdgesOf  # of the first, where they were asked for
     versions: Mapping[str, str] = field(
         default_factory=dict
     )  # as known at a past time: the revision of a memory
@@ -157,9 +181,10 @@ class CandidateSet:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CardRows:
-    """What a second round trip gave: missing payload, and the entities of results."""
+    """What a second round trip gave: missing payload and edges, and the entities of results."""
 
     memories: Mapping[str, Memory]
+    edges: EdgesOf
     entities: Sequence[tuple[str, str]]  # key and label, in the order of the results
     facts: Sequence[CardFact]  # most important first
 
@@ -198,12 +223,20 @@ class Candidates:
         return self._candidate_set("candidates_known_at", search.parameters() | more)
 
     def card_rows(
-        self, search: Search, *, keys: Sequence[str], missing: Sequence[str], numbers: CardNumbers
+        self,
+        search: Search,
+        *,
+        keys: Sequence[str],
+        missing: Sequence[str],
+        without_edges: Sequence[str],
+        numbers: CardNumbers,
     ) -> CardRows:
-        """The missing payload, and the facts of entity cards, in one round trip."""
+        """The missing payload and edges, and the facts of entity cards, in one round trip."""
         parameters = {
             "keys": _eleven(keys),
             "space_keys": _eleven(missing),
+            "edge_keys": _eleven(without_edges),
+            "edges_by": search.edges_by,
             "spaces": _two(search.spaces),
             "statuses": _two(search.card_statuses),
             "now": search.now_ms,
@@ -224,6 +257,7 @@ class Candidates:
             memories={
                 node["key"]: memory_from_node(node, entities) for node, entities in row["missing"]
             },
+            edges=_newest(row["edges"]),
             entities=[(key, label) for key, label in row["entities"]],
             facts=[
                 CardFact(key=key, uid=uid, content=content, entities=tuple(about))
@@ -254,7 +288,7 @@ class Candidates:
             pending=row["pending"],
             nodes={node["key"]: node for node in row["memories"]},
             mentions=mentions,
-            **_newest(row["edges"]),
+            edges=_newest(row["edges"]),
             versions={key: text for key, text in row["versions"] if text},
         )
 
@@ -289,24 +323,19 @@ def _row(values: Sequence[Any], contested: Container[str]) -> CandidateRow:
     )
 
 
-def _newest(rows: Sequence[Sequence[Any]]) -> dict[str, Any]:
+def _newest(rows: Sequence[Sequence[Any]]) -> EdgesOf:
     """The newest hundred edges of each memory, and which memories have more."""
     of_memory: dict[str, list[Sequence[Any]]] = defaultdict(list)
     for row in rows:
         of_memory[row[0]].append(row)
     shown = [row for found in of_memory.values() for row in found[:_EDGES_MAX]]
     cut = frozenset(key for key, found in of_memory.items() if len(found) > _EDGES_MAX)
-    return {"edges": _edges(shown), "cut": cut}
-
-
-def _edges(rows: Sequence[Sequence[Any]]) -> tuple[Edge, ...]:
-    """Each edge once, in a total order; both of its ends may have brought it."""
-    # one that was drawn by hand may have no uid: then its ends and type tell it from others
-    edges = {
+    # both ends may bring an edge; one drawn by hand may have no uid: then ends and type name it
+    found = {
         (row[0].partition("|")[0], row[1] or f"{row[2]} {row[4]} {row[3]}"): edge_from_row(row[1:])
-        for row in rows
+        for row in shown
     }
-    return tuple(edges[position] for position in sorted(edges))
+    return EdgesOf(found=found, cut=cut)
 
 
 def _eleven(values: Sequence[str]) -> list[str]:

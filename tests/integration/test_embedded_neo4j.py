@@ -24,6 +24,7 @@ from graphmem.adapters.clock import SystemClock
 from graphmem.adapters.embedded.server import EmbeddedNeo4j, EmbeddedOptions, Endpoint, attach
 from graphmem.adapters.embedders import HashEmbedder
 from graphmem.adapters.tcp import free_port
+from graphmem.database import has_failed
 from graphmem.errors import EmbeddedServerError
 from graphmem.model.memory import MemoryType
 from graphmem.recall.request import RankerName
@@ -219,7 +220,7 @@ def test_in_steady_state_no_recall_waits_for_a_plan(real_house):
             house.recall("?!", ranker=RankerName.RRF)
         return clear_plans(house)
 
-    assert plans_after(recalls=0) == plans_after(recalls=6)
+    assert plans_after(recalls=0) == plans_after(recalls=12)
 
 
 def clear_plans(house):
@@ -267,6 +268,29 @@ def test_data_survive_a_killed_server_and_a_stop_takes_a_few_seconds(tmp_path: P
             seconds = time.monotonic() - begin
     assert seconds < 15  # the guard would end it after that
     assert not (tmp_path / "home" / "server.json").exists()
+
+
+@pytest.mark.torture
+def test_store_that_needs_more_memory_to_recover_is_opened_with_a_larger_heap(
+    tmp_path: Path,
+) -> None:
+    """One write is larger than the heap of the next start."""
+    server = EmbeddedNeo4j(options(tmp_path / "home", heap="1200m"))
+    with driver_for(server.start()) as driver:
+        driver.execute_query("CREATE (:Kept {numbers: range(1, 6000000)})")
+    for process in reversed(server_processes(tmp_path / "home")):
+        process.kill()
+    assert eventually(lambda: not server.is_running(), seconds=5)
+    server.stop()
+
+    small = EmbeddedNeo4j(options(tmp_path / "home", heap="128m"), has_failed=has_failed)
+    with driver_for(small.start()) as driver:
+        kept = driver.execute_query("MATCH (n:Kept) RETURN size(n.numbers) AS size").records
+    command = server_processes(tmp_path / "home")[-1].cmdline()
+    small.stop()
+
+    assert [6_000_000] == [record["size"] for record in kept]
+    assert "-Xmx1024m" in command
 
 
 def test_killed_owner_leaves_no_process_and_the_next_owner_starts_at_once(tmp_path: Path) -> None:

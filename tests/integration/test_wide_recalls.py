@@ -1,6 +1,7 @@
-"""Recalls of many memories with many edges: what they may cost."""
+"""Recalls of many memories with many edges: what they bring, and what they may cost."""
 
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 
 import pytest
 from builders import a_request
@@ -30,7 +31,36 @@ def draw(house, pairs):
     )
 
 
-def test_ten_wide_recalls_at_once_are_all_answered(house):
+@pytest.mark.parametrize("ranker", RankerName)
+def test_results_bring_their_edges_from_wherever_a_ranker_lifts_them(house, ranker):
+    lifted = ("lifted-0", "lifted-1", "lifted-2")
+    plain = [
+        a_request(f"Tea number {n}.", uid=f"plain-{n}", importance=0, confidence=0.05)
+        for n in range(60)
+    ]
+    best = [
+        a_request(f"Of tea as of much else in the world, part {uid}.", uid=uid, importance=100)
+        for uid in lifted
+    ]
+    house.write(*plain, *best)
+    draw(house, [*pairwise(lifted), ("lifted-0", "plain-0")])
+
+    bundle = house.recall("tea number", ranker=ranker, limit=63)
+    first = house.recall("tea number", ranker=ranker, limit=40)
+
+    assert {"lifted-0-lifted-1", "lifted-1-lifted-2", "lifted-0-plain-0"} == {
+        edge.uid for edge in bundle.edges
+    }
+    uids = {item.memory.uid for item in first.items}
+    enough = any if ranker is RankerName.RRF else all
+    assert {
+        edge.uid
+        for edge in bundle.edges
+        if enough(uid in uids for uid in (edge.from_uid, edge.to_uid))
+    } == {edge.uid for edge in first.edges}
+
+
+def test_ten_wide_recalls_at_once_stay_within_the_memory_of_a_transaction(house):
     count = 900
     topics = [EntityRef(key=f"project:topic-{n}") for n in range(9)]
     text = "Tea, and what else was said of it in the garden by the river, " * 8

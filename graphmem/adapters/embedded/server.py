@@ -1,10 +1,11 @@
 """Embedded Neo4j: a Community server as a child, with its own data folder and local ports."""
 
 import errno
+import logging
 import os
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 
@@ -18,10 +19,13 @@ from graphmem.adapters.embedded.command import Neo4jCommand, set_first_password
 from graphmem.adapters.embedded.home import Neo4jHome, RunningServer, configuration
 from graphmem.adapters.embedded.jars import fetch_jars, jars_in, packaged_lock
 from graphmem.adapters.embedded.java import find_java
+from graphmem.adapters.embedded.memory import LogTails, larger_heap, machine_bytes
 from graphmem.adapters.embedded.output import why_it_ended
 from graphmem.adapters.guarded_process import GuardedProcess
 from graphmem.adapters.tcp import HOST, check_port
 from graphmem.errors import EmbeddedServerError
+
+log = logging.getLogger(__name__)
 
 USER = "neo4j"
 DATABASE = "neo4j"  # the last one to come online: the server is ready when it answers
@@ -156,7 +160,7 @@ class EmbeddedNeo4j:
         if not home.has_store:
             set_first_password(home, command, endpoint.password)
         cache = AotCache(cache_folder, command)
-        self._run(command, cache, endpoint)
+        self._run_with_enough_memory(command, cache, endpoint)
         if options.train_cache and cache.is_wanted:
             self._training = AotTraining(cache, wait_until_ready, TRAINING_DELAY_SECONDS)
             self._training.start()
@@ -188,6 +192,30 @@ class EmbeddedNeo4j:
                 extra=options.extra_settings,
             )
         )
+
+    def _run_with_enough_memory(
+        self, command: Neo4jCommand, cache: AotCache, endpoint: Endpoint
+    ) -> None:
+        """Run the server; once more with a larger heap where it could not open what is stored.
+
+        Recovery after a full disk or a kill may need more memory than the server does. It keeps the
+        larger heap until its next start.
+        """
+        logs = LogTails.of(self._home.log_path.parent)
+        larger = larger_heap(command.heap, machine_bytes())
+        try:
+            self._run(command, cache, endpoint)
+        except ServerEndedError:
+            if larger is None or not self._home.has_store or not logs.tell_of_little_memory():
+                raise
+            log.warning(
+                "Neo4j had too little memory (%s) to open its database; it tries with %s",
+                command.heap,
+                larger,
+            )
+            if self._process:
+                self._process.stop()
+            self._run(replace(command, heap=larger), cache, endpoint)
 
     def _run(self, command: Neo4jCommand, cache: AotCache, endpoint: Endpoint) -> None:
         """Start the process and tell others when it answers."""
