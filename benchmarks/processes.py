@@ -23,10 +23,8 @@ def members(pid: int) -> list[Member]:
 
 
 def server_process(pid: int, part: str) -> psutil.Process | None:
-    """The process that does the work of a part: of the API the worker; None while there is none."""
+    """The process that does the work of a part; None while there is none."""
     found = [member.process for member in members(pid) if member.part == part]
-    if part == API:
-        found = [process for process in found if _parent(process) in found]
     return found[0] if found else None
 
 
@@ -50,10 +48,3 @@ def _part(command: list[str], *, is_top: bool) -> str:
     if command[1:3] == ["-m", "jobs"]:
         return JOBS
     return NEO4J if command and command[0].endswith("java") else GUARDS
-
-
-def _parent(process: psutil.Process) -> psutil.Process | None:
-    try:
-        return process.parent()
-    except psutil.Error:
-        return None

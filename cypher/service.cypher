@@ -28,6 +28,18 @@ WHERE state <> 'ONLINE'
 RETURN name, state
 ORDER BY name;
 
+// name: index_without_constraint
+// The index of a name that belongs to no constraint, as a kill may leave it while its constraint is being made.
+// parameters: name
+SHOW INDEXES YIELD name, owningConstraint
+WHERE name = $name AND owningConstraint IS NULL
+RETURN name;
+
+// name: drop_index
+// Remove an index.
+// parameters: name
+DROP INDEX $name IF EXISTS;
+
 // name: take_lease
 // Take a lease that is free, run out, or already ours; says who has it then.
 // parameters: expires_at, holder, name, now

@@ -35,6 +35,7 @@ Result = TypeVar("Result")
 Row = Mapping[str, Any]
 
 _ASKED_SECONDS = 1.0
+_LONG_SECONDS = 3600.0
 LOGIN_SECONDS = 10.0  # between two tries after a refused login: more of them lock the user out
 _RACES = 5  # how often a write that lost a race looks again
 
@@ -163,6 +164,11 @@ class Connection:
         """Run one schema statement, which Neo4j allows only outside of data transactions."""
         with _translated(), self._session(neo4j.WRITE_ACCESS) as session:
             return list(session.run(statement, parameters))
+
+    def run_long_statement(self, statement: str, **parameters: Any) -> None:  # noqa: ANN401
+        """Run one schema statement that may work through the whole store, for an hour at most."""
+        with _translated(), self._session(neo4j.WRITE_ACCESS) as session:
+            session.run(neo4j.Query(statement, timeout=_LONG_SECONDS), parameters).consume()
 
     def run_named(self, query: str, /, **parameters: Any) -> None:  # noqa: ANN401 - driver values
         """Run one named query that Neo4j allows only outside of data transactions."""

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from importlib import resources
 from importlib.resources.abc import Traversable
 
+from neo4j.exceptions import ClientError
+
 from graphmem.errors import SchemaMismatch, SchemaOutdated, StoreUnavailable
 from graphmem.ports import Clock, Embedder
 from graphmem.retries import attempts
@@ -20,6 +22,7 @@ from graphmem.store.leases import Heartbeat, waited_lease
 
 log = logging.getLogger(__name__)
 
+_CONSTRAINT = re.compile(r"CREATE CONSTRAINT (?P<name>\w+)")
 _FILE = re.compile(r"(?P<number>\d{4})_[a-z_]+\.cypher")
 CORE = "graphmem"
 _LEASE = "schema"
@@ -151,7 +154,11 @@ def apply_migrations(
         check_schema(state, sets, embedder, applying=True)
         for owner, migration in _missing(state, sets):
             report(f"migration {owner} {migration.name}")
-            _apply(connection, owner, migration, embedder, report)
+            try:
+                _apply(connection, owner, migration, embedder, report)
+            except ClientError as error:
+                msg = f"The migration {owner} {migration.name} failed: {error.code}."
+                raise SchemaMismatch(msg) from error
         _wait_online(connection)
     return schema_state(connection)
 
@@ -224,7 +231,15 @@ def _run_statements(
         # a process that starts beside this one may hold a lock; each statement may be repeated
         for attempt in attempts(StoreUnavailable, tries=_TRIES, pause=1.0):
             with attempt:
-                connection.run_statement(statement, **used)
+                _make_way(connection, statement)
+                connection.run_long_statement(statement, **used)
+
+
+def _make_way(connection: Connection, statement: str) -> None:
+    """Remove the index that was left of a constraint whose making was cut off."""
+    if made := _CONSTRAINT.match(statement):
+        for row in connection.fetch("service.index_without_constraint", name=made["name"]):
+            connection.run_named("service.drop_index", name=row["name"])
 
 
 def _statements(text: str) -> tuple[str, ...]:

@@ -131,8 +131,9 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
         started.stop()
 
 
-def new_service(folder: Path, **settings: str) -> Service:
-    """Start a service in a folder."""
+def new_service(folder: Path, *, begin_only: bool = False, **settings: str) -> Service:
+    """Start a service in a folder, and wait until it is ready unless that is left to the test."""
+    folder.mkdir(exist_ok=True)
     own = {
         "GRAPHMEM_DATA_DIR": str(folder / "data"),
         "GRAPHMEM_PORT": str(quiet_port()),
@@ -146,7 +147,10 @@ def new_service(folder: Path, **settings: str) -> Service:
     started = Service(
         folder=folder, port=int(own["GRAPHMEM_PORT"]), environment=dict(os.environ) | own
     )
-    started.start()
+    if begin_only:
+        started.begin()
+    else:
+        started.start()
     return started
 
 
@@ -155,7 +159,7 @@ def service_in() -> Callable[..., AbstractContextManager[Service]]:
     """What starts a service in a folder, with settings of its own, for the time of a test."""
 
     @contextlib.contextmanager
-    def running(folder: Path, **settings: str) -> Iterator[Service]:
+    def running(folder: Path, **settings: Any) -> Iterator[Service]:
         started = new_service(folder, **settings)
         try:
             yield started
