@@ -26,7 +26,7 @@ HASH = {"GRAPHMEM_EMBEDDER": "hash"}
 
 
 class Writers:
-    """Four callers that write until they are told to stop; each write is retried until it is there."""
+    """Four callers that write until they are told to stop, each text until it is there."""
 
     def __init__(self, service):
         self.service = service
@@ -55,12 +55,12 @@ class Writers:
         self.acknowledged[answer["memory"]["uid"]] = body["content"]
         return True
 
-    def __enter__(self):
+    def __enter__(self):  # noqa: D105
         for thread in self.threads:
             thread.start()
         return self
 
-    def __exit__(self, *_):
+    def __exit__(self, *_):  # noqa: D105
         self.stop.set()
         for thread in self.threads:
             thread.join(120)
@@ -139,7 +139,7 @@ def test_kills_of_every_part_under_four_writers(tmp_path, service_in):
         found = memories(service, "user:torture")
         problems = integrity(service, "user:torture")
 
-    print(f"{len(writers.acknowledged)} acknowledged in {ROUNDS} kills; longest waits {waits}")
+    print(len(writers.acknowledged), "acknowledged,", ROUNDS, "kills,", waits)  # noqa: T201
     assert len(writers.acknowledged) > ROUNDS
     assert writers.acknowledged == {each["uid"]: each["content"] for each in found}
     assert len(found) == len({each["content"] for each in found})
