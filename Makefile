@@ -60,6 +60,7 @@ coverage: setup ## all tests, and which lines they run; slower than `make test`
 
 fuzz: setup ## the tests that make up their own cases, for a long time
 	$(TESTS) -m hypothesis --hypothesis-profile=fuzz
+	$(BIN)/pytest -m fuzz -s
 
 torture: setup ## kill everything again and again: starts, migrations, writes; for about an hour
 	$(BIN)/pytest -m torture -p no:xdist
