@@ -21,6 +21,7 @@ from benchmarks.quality import DATA_SETS, run_quality
 from benchmarks.relations import run_relations
 from benchmarks.service import running_service
 from benchmarks.speed import run_speed
+from benchmarks.tenants import run_tenants
 from benchmarks.upkeep import run_upkeep
 from graphmem.bootstrap import embedder_of
 from graphmem.settings import load_settings
@@ -91,6 +92,9 @@ def _write(path: Path, figures: Mapping[str, Any]) -> None:
 FILES = {"locomo": locomo.FILE, "longmemeval": longmemeval.FILE}
 PARTS: dict[str, Callable[[Options, Console], Mapping[str, Any]]] = {
     "quality": _quality,
+    "tenants": lambda options, console: run_tenants(
+        options.data, limit=options.conversations, console=console
+    ),
     "speed": lambda options, console: run_speed(options.data, sizes=options.sizes, console=console),
     "graph": lambda options, console: run_graph(options.data, console=console),
     "upkeep": lambda options, console: run_upkeep(options.data, console=console),
