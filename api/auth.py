@@ -8,6 +8,7 @@ from typing import ParamSpec, TypeVar
 
 from flask import g, request
 
+from api.dispatching import sent_key
 from api.service import call_rate, readiness, service
 from graphmem.errors import Forbidden, StoreUnavailable, Unauthenticated
 from graphmem.model.caller import Caller, Role
@@ -59,12 +60,8 @@ def authenticate(*, while_away: bool = False) -> Caller:
         readiness().check()
     if not service().settings.server.auth:
         return _ANYONE
-    scheme, _, bearer = request.headers.get("Authorization", "").partition(" ")
-    secret = (
-        bearer.strip()
-        if scheme.lower() == "bearer"
-        else request.headers.get("X-API-Key", "").strip()
-    )
+    headers = request.headers
+    secret = sent_key(headers.get("Authorization", ""), headers.get("X-API-Key", ""))
     caller = service().keys.find(secret, while_away=while_away) if secret else None
     if caller is None:
         raise Unauthenticated

@@ -7,6 +7,7 @@ one before that is answered in the form of all errors.
 import json
 import logging
 import time
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import Any
 from uuid import uuid4
@@ -14,7 +15,7 @@ from uuid import uuid4
 from waitress.adjustments import Adjustments
 from waitress.buffers import OverflowableBuffer
 from waitress.channel import HTTPChannel
-from waitress.parser import HTTPRequestParser
+from waitress.parser import HTTPRequestParser, ParsingError
 from waitress.server import TcpWSGIServer
 from waitress.task import ErrorTask
 from waitress.utilities import (
@@ -24,15 +25,17 @@ from waitress.utilities import (
     RequestHeaderFieldsTooLarge,
 )
 
-from api.dispatching import FairDispatcher
+from api.dispatching import FairDispatcher, sent_key
 from api.errors import HTTP_CODES
 
 log = logging.getLogger(__name__)
 
 REQUEST_LINE_BYTES = 32 * 1024  # room for every id that can be written, escaped
 HEADER_BYTES = 64 * 1024
-_IDLE_SECONDS = 75  # a connection on which nothing is asked
-_IDLE_SECONDS_WHEN_FULL = 1.0
+_KEYLESS_BYTES = 1 << 20
+_CHUNK_LINE_BYTES, _TRAILER_BYTES = 1024, 16 * 1024
+_SILENT_SECONDS = 75.0  # a connection on which nothing comes or goes
+_SILENT_SECONDS_WHEN_FULL = 1.0
 _VERSIONS = ("1.0", "1.1")
 
 
@@ -66,6 +69,8 @@ class Request(HTTPRequestParser):  # type: ignore[misc]
         """Read what came; says how much of it belongs to this request."""
         begun = self.header_plus + data
         taken: int = super().received(data)
+        if self.error is None and self.chunked and self._holds_back():
+            self._refuse(BadRequest("chunk"))
         if isinstance(self.error, RequestHeaderFieldsTooLarge) or self.headers_finished:
             line_ends = begun.find(b"\n", 0, REQUEST_LINE_BYTES)
             is_first_look = self.body_bytes_received == 0
@@ -80,9 +85,23 @@ class Request(HTTPRequestParser):  # type: ignore[misc]
 
     def parse_header(self, header_plus: bytes) -> None:
         """Read the first line and the headers."""
-        super().parse_header(header_plus)
+        try:
+            super().parse_header(header_plus)
+        except ValueError as error:  # an address or a length that is none
+            raise ParsingError(str(error)) from error
         if self.body_rcv is not None:
-            self.body_rcv.buf = _Body(self.adj.inbuf_overflow, self.adj.body_bytes)
+            headers = self.headers
+            key = sent_key(headers.get("AUTHORIZATION", ""), headers.get("X_API_KEY", ""))
+            most = self.adj.body_bytes if key else self.adj.keyless_bytes
+            self.body_rcv.buf = _Body(self.adj.inbuf_overflow, most)
+
+    def _holds_back(self) -> bool:
+        """Whether a line between chunks, or what follows the last, has no end in sight.
+
+        The library looks through all of it whenever a part comes.
+        """
+        body = self.body_rcv
+        return len(body.control_line) > _CHUNK_LINE_BYTES or len(body.trailer) > _TRAILER_BYTES
 
     @property
     def _is_too_large(self) -> bool:
@@ -101,7 +120,8 @@ class _JsonError(ErrorTask):  # type: ignore[misc]
         error = self.request.error
         code, text = HTTP_CODES.get(error.code, ("internal", "Something went wrong."))
         request_id = str(uuid4())
-        log.info("refused before it was read: %s (%s)", error.code, request_id)
+        log.info("refused before the service saw it: %s (%s)", error.code, request_id)
+        self.channel.server.count_refused(error.code)
         detail = {"code": code, "message": text, "request_id": request_id}
         body = json.dumps({"error": detail}).encode()
         self.status = f"{error.code} {error.reason}"
@@ -143,10 +163,10 @@ class Connection(HTTPChannel):  # type: ignore[misc]
         limit = self.adj.body_seconds if is_body else self.adj.header_seconds
         return bool(now - self._began > limit)
 
-    @property
-    def is_idle(self) -> bool:
-        """Whether nothing is asked on it and nothing answered."""
-        return not self.requests and self.request is None and not self.total_outbufs_len
+    def is_silent(self, now: float, seconds: float) -> bool:
+        """Whether nothing is answered on it, and nothing was sent or read for some time."""
+        is_answered = self.requests or self.total_outbufs_len
+        return not is_answered and now - self.last_activity > seconds
 
 
 class Server(TcpWSGIServer):  # type: ignore[misc]
@@ -155,14 +175,23 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
     channel_class = Connection
 
     def maintenance(self, now: float) -> None:
-        """Close connections that are late or idle, and refuse calls that waited too long."""
-        super().maintenance(now)
-        least = now - _IDLE_SECONDS_WHEN_FULL
+        """Close connections that are late or silent, and refuse calls that waited too long.
+
+        When there are as many as there may be, a silent one makes room for others.
+        """
+        silent = _SILENT_SECONDS_WHEN_FULL if self.in_connection_overflow else _SILENT_SECONDS
         for channel in list(self.active_channels.values()):
-            makes_room = self.in_connection_overflow and channel.is_idle
-            if channel.is_late(time.monotonic()) or (makes_room and channel.last_activity < least):
+            if channel.is_late(time.monotonic()) or channel.is_silent(now, silent):
                 channel.will_close = True
         self.task_dispatcher.refuse_late()
+
+    def count_refused(self, status: int) -> None:
+        """Count an answer that the app did not give."""
+        self.adj.count_refused(status)
+
+
+def _count_nothing(_: int) -> None:
+    """Nobody counts."""
 
 
 def adjustments(
@@ -174,14 +203,18 @@ def adjustments(
     header_seconds: float,
     body_seconds: float,
     body_bytes: int,
+    needs_key: bool = False,
+    count_refused: Callable[[int], None] = _count_nothing,
 ) -> Adjustments:
-    """What the library and the classes here are told."""
+    """What the library and the classes here are told.
+
+    ``count_refused`` is told the status of each answer that the app did not give.
+    """
     made = Adjustments(
         host=host,
         port=port,
         threads=threads,
         connection_limit=connections,
-        channel_timeout=_IDLE_SECONDS,
         max_request_header_size=HEADER_BYTES,
         # what is too large is still read up to here
         max_request_body_size=8 * body_bytes,
@@ -195,7 +228,9 @@ def adjustments(
     # whole seconds in the library
     made.asyncore_loop_timeout = made.cleanup_interval = 0.25
     made.header_seconds, made.body_seconds = header_seconds, body_seconds
-    made.body_bytes = body_bytes
+    made.body_bytes, made.count_refused = body_bytes, count_refused
+    # nothing large is kept of callers that will be asked for a key
+    made.keyless_bytes = min(body_bytes, _KEYLESS_BYTES) if needs_key else body_bytes
     return made
 
 

@@ -1,7 +1,8 @@
 """Dispatching: which call gets a thread. No key holds all of them, and health is answered beside.
 
 A key may hold three quarters of the threads. Its other calls wait for one of its own to end, up to
-a second, and are refused then; those of other keys do not wait for them.
+a second, and are refused then; those of other keys do not wait for them. What needs no database is
+answered by a thread of its own: whether the process lives, and what is refused.
 """
 
 import time
@@ -16,6 +17,7 @@ from waitress.utilities import Error
 WAIT_SECONDS = 1.0
 _BESIDE_THREADS = 2
 _BESIDE = ("/health/", "/metrics", "/version")
+_AT_ONCE = ("/health/live",)
 
 
 class TooManyCalls(Error):  # type: ignore[misc]
@@ -26,10 +28,16 @@ class TooManyCalls(Error):  # type: ignore[misc]
     headers = (("Retry-After", "1"),)
 
 
+def sent_key(authorization: str, x_api_key: str) -> str:
+    """The key that a call brings, by one header or the other."""
+    scheme, _, bearer = authorization.partition(" ")
+    return bearer.strip() if scheme.lower() == "bearer" else x_api_key.strip()
+
+
 def key_of(headers: dict[str, str]) -> bytes:
     """What stands for the key of a call; all calls without one have the same."""
-    sent = headers.get("AUTHORIZATION", "") or headers.get("X_API_KEY", "")
-    return sha256(sent.encode("latin-1", "replace")).digest()
+    sent = sent_key(headers.get("AUTHORIZATION", ""), headers.get("X_API_KEY", ""))
+    return sha256(sent.encode("utf-8", "replace")).digest()
 
 
 class _Admitted:
@@ -65,13 +73,18 @@ class FairDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
         self._waiting: dict[bytes, deque[tuple[float, Any]]] = {}
         self._beside = ThreadedTaskDispatcher()
         self._beside.set_thread_count(_BESIDE_THREADS)
+        self._at_once = ThreadedTaskDispatcher()
+        self._at_once.set_thread_count(1)
         self.queue_logger.disabled = True
         self.set_thread_count(threads)
 
     def add_task(self, call: Any) -> None:  # noqa: ANN401 - a channel with a request
         """Answer a call as soon as its key and the threads allow."""
         request = call.requests[0]
-        if request.error or request.path.startswith(_BESIDE):
+        if request.error or request.path in _AT_ONCE:
+            self._at_once.add_task(call)
+            return
+        if request.path.startswith(_BESIDE):
             self._beside.add_task(call)
             return
         key = key_of(request.headers)
@@ -92,10 +105,11 @@ class FairDispatcher(ThreadedTaskDispatcher):  # type: ignore[misc]
                     late.append(waiting.popleft()[1])
         for call in late:
             call.requests[0].error = TooManyCalls("")
-            self._beside.add_task(call)
+            self._at_once.add_task(call)
 
     def shutdown(self, cancel_pending: bool = True, timeout: float = 5) -> bool:  # noqa: FBT001, FBT002 - the library's
         """End the threads when their calls are answered, or the time is up."""
+        self._at_once.shutdown(cancel_pending, 1)
         self._beside.shutdown(cancel_pending, 1)
         return bool(super().shutdown(cancel_pending, timeout))
 

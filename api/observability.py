@@ -119,6 +119,12 @@ def metrics() -> Metrics:
     return held
 
 
+def count_refused(app: Flask, status: int) -> None:
+    """Count an answer that the server gave before the app saw the request."""
+    held: Metrics = app.extensions["graphmem_metrics"]
+    held.requests.labels("other", "unknown", str(status)).inc()
+
+
 def observe_requests(app: Flask) -> None:
     """Give each request an id, echo it, time it, count it and log one line; show how jobs went."""
     held = Metrics()

@@ -5,7 +5,9 @@ import signal
 import threading
 import time
 from collections.abc import Callable
+from functools import partial
 from types import FrameType
+from typing import Any
 
 from flask import Flask
 from waitress import wasyncore
@@ -13,6 +15,7 @@ from waitress import wasyncore
 from api.app import create_app
 from api.connections import adjustments, listen
 from api.dispatching import FairDispatcher
+from api.observability import count_refused
 from api.readiness import Readiness
 from graphmem.adapters.disk_space import MIB
 from graphmem.bootstrap import Graphmem, build, embedder_of, wait_until_prepared
@@ -24,6 +27,7 @@ from graphmem.settings import Settings
 log = logging.getLogger(__name__)
 
 _GRACE_SECONDS = 10
+_SENDING_SECONDS = 2.0
 _AGAIN_SECONDS = 5.0  # until a database that does not fit is looked at again
 
 
@@ -31,6 +35,7 @@ def serve(settings: Settings) -> None:
     """Serve the API until the process is told to stop."""
     signal.signal(signal.SIGTERM, _stop)
     server = settings.server
+    app = _app(settings)
     adjusted = adjustments(
         host=server.host,
         port=server.port,
@@ -39,8 +44,9 @@ def serve(settings: Settings) -> None:
         header_seconds=server.header_seconds,
         body_seconds=server.body_seconds,
         body_bytes=server.body_max_mib * MIB,
+        needs_key=server.auth,
+        count_refused=partial(count_refused, app),
     )
-    app = _app(settings)
     # without keys all callers are one
     most = max(1, server.threads * 3 // 4) if server.auth else server.threads
     dispatcher = FairDispatcher(server.threads, most=most)
@@ -50,8 +56,20 @@ def serve(settings: Settings) -> None:
     except (SystemExit, KeyboardInterrupt):
         log.info("the API stops")
     finally:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, signal.SIG_IGN)  # a second one would cut this off
         dispatcher.shutdown(timeout=_GRACE_SECONDS)
+        _send_the_rest(loop)
         app.extensions["graphmem"].close()  # writes down its last recalls
+
+
+def _send_the_rest(loop: dict[int, Any]) -> None:
+    """Send what was answered and not yet sent, for a moment."""
+    end = time.monotonic() + _SENDING_SECONDS
+    while time.monotonic() < end and any(
+        getattr(each, "total_outbufs_len", 0) for each in loop.values()
+    ):
+        wasyncore.loop(0.1, use_poll=True, map=loop, count=1)
 
 
 def _stop(_number: int, _frame: FrameType | None) -> None:

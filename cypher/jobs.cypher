@@ -135,11 +135,14 @@ MATCH (j:Job)
 WITH COUNT { (r:JobRun {job: j.name}) } - $most AS more
 RETURN sum(CASE WHEN more > 0 THEN more ELSE 0 END) AS old;
 
-// name: forget_run
-// Remove the record of one run: one that did nothing is counted, not kept.
-// parameters: uid
-MATCH (r:JobRun {uid: $uid})
-DELETE r;
+// name: replace_idle_run
+// Keep the record of a run that did nothing instead of the one before it that did nothing.
+// parameters: job, uid
+MERGE (j:Job {name: $job})
+WITH j
+OPTIONAL MATCH (r:JobRun {uid: j.idle_run})
+DELETE r
+SET j.idle_run = $uid;
 
 // name: count_runs_before
 // How many records of runs are from before a time.

@@ -100,7 +100,7 @@ RETURN total;
 MATCH (m:EmbedPending)
 USING INDEX m:EmbedPending(space, created_at)
 WHERE m.space >= $space AND m.space <= CASE WHEN $space = '' THEN '\uFFFF' ELSE $space END
-  AND m.created_at > datetime({epochMillis: 0})
+  AND m.created_at > datetime({year: 1})
 RETURN m.key AS key, m.content AS content, m.actor AS actor, m.version AS version
 ORDER BY m.created_at, m.key
 LIMIT $limit;
@@ -111,5 +111,5 @@ LIMIT $limit;
 MATCH (m:EmbedPending)
 USING INDEX m:EmbedPending(space, created_at)
 WHERE m.space >= $space AND m.space <= CASE WHEN $space = '' THEN '\uFFFF' ELSE $space END
-  AND m.created_at > datetime({epochMillis: 0})
+  AND m.created_at > datetime({year: 1})
 RETURN count(*) AS pending;

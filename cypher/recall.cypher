@@ -34,7 +34,7 @@ RETURN collect([m.key, @edge_row]) AS edges
 CALL () {
   MATCH (p:EmbedPending)
   USING INDEX p:EmbedPending(space, created_at)
-  WHERE p.space IN $spaces AND p.created_at > datetime({epochMillis: 0})
+  WHERE p.space IN $spaces AND p.created_at > datetime({year: 1})
   RETURN count(p) AS pending
 }
 RETURN rows, [m IN whole | @memory] AS memories, links, versions, contested, mentions, edges, pending

@@ -80,7 +80,7 @@ WITH s.key AS space, s, coalesce(s.curated_at, datetime({epochMillis: 0})) AS cu
      coalesce(s.checked_at, datetime({epochMillis: 0})) AS checked
 CALL (space, curated, consolidated, checked) {
   MATCH (m:Memory)
-  WHERE m.space = space AND m.status = 'active' AND m.created_at > datetime({epochMillis: 0})
+  WHERE m.space = space AND m.status = 'active' AND m.created_at > datetime({year: 1})
   RETURN count(*) AS memories, count(CASE WHEN m.created_at > curated THEN 1 END) AS new_memories,
          count(DISTINCT CASE WHEN m.created_at > consolidated THEN m.created_at END) AS writes,
          count(CASE WHEN m.created_at > checked THEN 1 END) AS unchecked

@@ -48,6 +48,7 @@ _POLL_SECONDS = 0.5
 _LONGEST_PAUSE_SECONDS = 30.0
 _CHILD_GRACE_SECONDS = 12.0
 _PREPARE_SECONDS = 5.0  # between two tries
+_LOGS_SECONDS = 10.0
 _PANIC_SECONDS = 5.0  # between two looks at a database that may have panicked
 _STEADY_SECONDS = 60.0  # a child that lives so long may die again without a pause
 
@@ -66,6 +67,7 @@ class Supervisor:
         self._had_store = False  # the embedded one, before this start
         self._prepare_after = 0.0
         self._panic_looked_for = 0.0
+        self._logs_looked_at = 0.0
 
     def run(self) -> None:
         """Start everything, say where it is, keep it running until a signal comes, stop everything.
@@ -73,6 +75,7 @@ class Supervisor:
         Raises:
             GraphmemError: something could not be started.
         """
+        os.umask(0o077)  # what any of its processes writes is this user's alone
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._on_signal)
         try:
@@ -189,8 +192,13 @@ class Supervisor:
             raise _StoppedError
 
     def _rotate_logs(self) -> None:
+        if time.monotonic() < self._logs_looked_at + _LOGS_SECONDS:
+            return
+        self._logs_looked_at = time.monotonic()
         for child in self._children.values():
             child.rotate_log()
+        if self._server:
+            self._server.rotate_log()
 
     def _revive(self) -> None:
         """Start again what has died, at growing intervals while it keeps dying."""

@@ -1,5 +1,6 @@
 """A child process that never outlives its owner."""
 
+import logging
 import os
 import shutil
 import signal
@@ -12,6 +13,8 @@ from pathlib import Path
 from typing import IO
 
 from graphmem.adapters import process_guard
+
+log = logging.getLogger(__name__)
 
 LARGEST_LOG_BYTES = 10_000_000
 LOG_FILES = 10  # with the present one
@@ -117,15 +120,22 @@ class GuardedProcess:
         """Put a log that has grown too large away as the newest of the old ones.
 
         It is copied and emptied, because the command goes on writing to the same file; what it says
-        in between is lost.
+        in between is lost. Where there is no room for a copy it goes on growing.
         """
         if not self.log_path.exists() or self.log_path.stat().st_size <= LARGEST_LOG_BYTES:
+            return
+        part = self.log_path.with_name(f"{self.log_path.name}.part")
+        try:
+            shutil.copy(self.log_path, part)
+        except OSError as error:
+            part.unlink(missing_ok=True)
+            log.warning("%s is not put away: %s", self.log_path, type(error).__name__)
             return
         names = [self.log_path.with_name(f"{self.log_path.name}.{n}") for n in range(1, LOG_FILES)]
         for name, next_name in reversed(list(pairwise(names))):
             if name.exists():
                 name.replace(next_name)
-        shutil.copyfile(self.log_path, names[0])
+        part.replace(names[0])
         os.truncate(self.log_path, 0)
         self._log_offset = 0
 

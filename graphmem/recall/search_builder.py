@@ -12,7 +12,7 @@ from graphmem.recall.lucene_query import Facets, Moments, lucene_query
 from graphmem.recall.question import Question
 from graphmem.recall.request import RankerName, RecallRequest
 from graphmem.store.candidates import Search
-from graphmem.text.analysis import query_terms
+from graphmem.text.analysis import word_forms
 
 # how far down light factors may lift a candidate from, without another round trip
 _SPARE_PAYLOAD = 10
@@ -58,7 +58,7 @@ def search_of(question: Question, vector: Vector | None, *, terms_max: int) -> S
         begins_by=begins_by,
         ends_after=ends_after,
         known_at=request.known_at,
-        words=query_terms(request.query, limit=terms_max) if request.known_at else (),
+        words=word_forms(request.query, limit=terms_max) if request.known_at else (),
         card_statuses=_values(current_or_as_of(request.as_of)),
         seeds=policy.graph.seeds if request.graph else 0,
         hub=policy.graph.hub,

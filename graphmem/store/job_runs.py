@@ -63,7 +63,7 @@ class JobRuns:
         seconds: float = 0.0,
         error: str | None = None,
     ) -> RunRecord:
-        """Record how a run ended, and count it; of one that did nothing no record is kept."""
+        """Record how a run ended, and count it; of those that did nothing the last one is kept."""
         counts = dict(run.counts) | {"spaces": len(run.spaces)}
         self._connection.run(
             "jobs.finish_run",
@@ -78,7 +78,7 @@ class JobRuns:
         )
         record = run_record(self._connection.fetch("jobs.run", uid=run.uid)[0]["r"])
         if record.did_nothing:
-            self._connection.run("jobs.forget_run", uid=run.uid)
+            self._connection.run("jobs.replace_idle_run", job=run.job, uid=run.uid)
         return record
 
     def note_missed(self, uid: str, *, job: str, holder: str, now: datetime) -> None:

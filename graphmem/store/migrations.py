@@ -7,7 +7,8 @@ batches; either may be cut at any point and run again.
 import logging
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -133,7 +134,7 @@ def apply_migrations(
     if not any(True for _ in _missing(state, sets)):
         _wait_online(connection)
         return state
-    _run_statements(connection, sets[0].migrations[0], {})
+    _run_own(connection, sets[0].migrations[0])
     report("the schema is brought up to date")
     with (
         waited_lease(
@@ -154,11 +155,8 @@ def apply_migrations(
         check_schema(state, sets, embedder, applying=True)
         for owner, migration in _missing(state, sets):
             report(f"migration {owner} {migration.name}")
-            try:
+            with _told(f"{owner} {migration.name}"):
                 _apply(connection, owner, migration, embedder, report)
-            except ClientError as error:
-                msg = f"The migration {owner} {migration.name} failed: {error.code}."
-                raise SchemaMismatch(msg) from error
         _wait_online(connection)
     return schema_state(connection)
 
@@ -221,6 +219,30 @@ def _apply(
     if owner == CORE:
         properties |= {"embedder": embedder.name, "dimensions": embedder.dimensions}
     connection.run("service.save_schema", name=owner, properties=properties)
+
+
+@contextmanager
+def _told(what: str) -> Iterator[None]:
+    """Say in a sentence which migration the database refused."""
+    try:
+        yield
+    except ClientError as error:
+        msg = f"The migration {what} failed: {error.code}."
+        raise SchemaMismatch(msg) from error
+
+
+def _run_own(connection: Connection, migration: Migration) -> None:
+    """Make what the lease itself needs; several processes may do so at once.
+
+    An index without its constraint may be one that another process is just making.
+    """
+    for attempt in attempts(_is_refused, tries=_TRIES, pause=1.0):
+        with _told(migration.name), attempt:
+            _run_statements(connection, migration, {})
+
+
+def _is_refused(error: Exception) -> bool:
+    return isinstance(error, ClientError)
 
 
 def _run_statements(

@@ -373,6 +373,7 @@ class JobNode(StructuredNode):
     failed = IntegerProperty()
     abandoned = IntegerProperty()
     missed = IntegerProperty()
+    idle_run = StringProperty()
     last_started_at = UtcTimeProperty()
     last_succeeded_at = UtcTimeProperty()
     last_seconds = FloatProperty()

@@ -92,8 +92,9 @@ class Journal:
     def _is_whole(self, at: datetime) -> bool:
         """Whether a recall is among the first of its second."""
         second = int(at.timestamp())
-        self._in_second = self._in_second + 1 if second == self._second else 1
-        self._second = second
+        is_new = second > self._second  # recalls end in another order than they begin
+        self._in_second = 1 if is_new else self._in_second + 1
+        self._second = max(second, self._second)
         return self._in_second <= self._whole_per_second
 
     def flush(self) -> None:

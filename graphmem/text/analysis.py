@@ -19,6 +19,7 @@ _TOKEN = regex.compile(
     rf"(?P<paired>(?:{_PAIRED}\p{{M}}*)+)|(?P<word>(?:(?!{_PAIRED})[\p{{L}}\p{{M}}\p{{N}}])+)"
     r"|(?P<sign>\p{Extended_Pictographic})"
 )
+_WRITTEN_WORD = re.compile(r"\w+")
 _ASCII_WORD = re.compile(r"[a-z0-9]+")
 _PAIR_UNIT = regex.compile(r"\P{M}\p{M}*")
 _LATIN_MARKS = regex.compile(r"[\u0300-\u036f]+")
@@ -82,6 +83,17 @@ def query_terms(text: str, *, limit: int) -> tuple[str, ...]:
     found = list(words(text))
     wanted = [word for word in found if word not in STOP_WORDS] or found
     return tuple(dict.fromkeys(stem(word) for word in wanted))[:limit]
+
+
+def word_forms(text: str, *, limit: int) -> tuple[str, ...]:
+    """The words of a question as they are written, in lower case, and their stems.
+
+    For a look into texts that are not analysed. Stop words are left out if others are there.
+    """
+    written = _WRITTEN_WORD.findall(in_form("NFC", text).lower())
+    wanted = [word for word in written if word not in STOP_WORDS] or written
+    forms = [form for word in wanted for form in (word, stem(word))]
+    return tuple(dict.fromkeys((*forms, *query_terms(text, limit=limit))))[:limit]
 
 
 def _pairs(run: str) -> list[str]:

@@ -58,6 +58,8 @@ HALVES = (
     b"POST /v1/memories HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000\r\n\r\n{",
     b"POST /v1/memories HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nffffff\r\n{",
     b"POST /v1/memories HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+    b"POST /v1/memories HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n" + b"a" * 50_000,
+    b"POST /v1/memories HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + b"A: b\r\n" * 9_000,
 )
 
 

@@ -147,6 +147,37 @@ def test_slow_senders_hold_no_thread_and_are_ended(server, first, seconds):
         assert eventually(lambda: all(map(is_closed, connections)), seconds=seconds + 5)
 
 
+@pytest.mark.parametrize(
+    "endless", [b"a" * 8_000, b"0\r\n" + b"X-A: b\r\n" * 8_000], ids=["chunk line", "trailer"]
+)
+def test_a_chunk_without_end_is_refused_before_it_grows(server, endless):
+    with server.connected(1, POST + b"Transfer-Encoding: chunked\r\n\r\n") as (connection,):
+        with contextlib.suppress(OSError):
+            for _ in range(3):
+                connection.sendall(endless)
+        answer = connection.recv(1 << 16)
+
+        assert answer.startswith(b"HTTP/1.1 400 ")
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        b"GET http://[x/ HTTP/1.1\r\nHost: x\r\n\r\n",
+        POST + b"Content-Length: " + b"9" * 5_000 + b"\r\n\r\n",
+    ],
+    ids=["no address", "no length"],
+)
+def test_what_cannot_be_parsed_is_answered(server, request_):
+    with server.connected(1, request_) as (connection,):
+        assert connection.recv(1 << 16).startswith(b"HTTP/1.1 400 ")
+
+
+def test_unfinished_requests_make_room_when_there_are_too_many(server):
+    with server.connected(125, POST + b"Content-Length: 1000\r\n\r\n"):
+        assert server.ask("/quick")[3] < BODY_SECONDS
+
+
 def test_a_sender_that_never_stops_sending_a_header_is_ended(server):
     with server.connected(1, b"GET /quick HTTP/1.1\r\n") as (connection,):
         began = time.monotonic()

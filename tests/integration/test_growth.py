@@ -54,13 +54,17 @@ def test_a_run_that_did_nothing_is_counted_and_not_kept(house):
         record = runner.run_once("decay_commitments", slot=time.time_ns())
         assert RunStatus.SUCCEEDED is record.status
 
-    assert before == number_of(house, "JobRun")
+    assert number_of(house, "JobRun") <= before + 1  # the last one is shown
+    assert record.uid == state_of(house, "decay_commitments").last_run.uid
     assert succeeded + 10 == runs_of(house, "decay_commitments")
 
 
 def runs_of(house, job):
-    (state,) = [each for each in house.graphmem.runner.states() if each.name == job]
-    return state.totals.get(RunStatus.SUCCEEDED, 0)
+    return state_of(house, job).totals.get(RunStatus.SUCCEEDED, 0)
+
+
+def state_of(house, job):
+    return next(each for each in house.graphmem.runner.states() if each.name == job)
 
 
 def test_a_run_by_hand_is_kept_also_when_it_did_nothing(house):
@@ -177,16 +181,24 @@ def test_the_sixth_recall_of_a_second_keeps_the_uids_of_its_result_alone(house):
     assert [uid for _, uid, _ in traces[4].events[:3]] == [uid for _, uid, _ in traces[5].events]
 
 
-def test_a_version_whose_vectors_were_forgotten_is_found_by_its_words(house):
-    house.write(a_request("Ada keeps bees in Lyon.", uid="a"))
+@pytest.mark.parametrize(
+    ("said", "cue"),
+    [
+        ("Ada keeps bees in Lyon.", "keeping bees"),
+        ("The library policy of the city.", "library policy"),
+        ("Une crème au café.", "crème"),
+    ],
+)
+def test_a_version_whose_vectors_were_forgotten_is_found_by_its_words(house, said, cue):
+    house.write(a_request(said, uid="a"))
     then: datetime = house.clock.now()
     house.clock.advance(days=1)
     house.write(a_request("Ada paints boats.", uid="a"))
-    assert ["Ada keeps bees in Lyon."] == house.contents("bees", known_at=then)
+    assert [said] == house.contents(cue, known_at=then)
 
     house.clock.advance(days=91)
     counts = house.graphmem.runner.run("prune_traces").counts
 
     assert counts["vectors_forgotten"] >= 1
-    assert ["Ada keeps bees in Lyon."] == house.contents("keeping bees", known_at=then)
+    assert [said] == house.contents(cue, known_at=then)
     assert [] == house.contents("boats", known_at=then)

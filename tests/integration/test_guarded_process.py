@@ -1,5 +1,6 @@
 """A guarded process never outlives its owner."""
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -8,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import psutil
+import pytest
 
 from graphmem.adapters.guarded_process import LARGEST_LOG_BYTES, LOG_FILES, GuardedProcess
 
@@ -143,6 +145,24 @@ def test_nothing_is_left_when_the_owner_is_killed(tmp_path: Path) -> None:
         child = child_of(guard.pid)
         owner.kill()
     assert until(lambda: is_gone(guard) and is_gone(child))
+
+
+def test_a_log_for_whose_copy_there_is_no_room_stays_and_stops_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = GuardedProcess(("true",), log_path=tmp_path / "process.log")
+    process.log_path.write_bytes(b"x" * (LARGEST_LOG_BYTES + 1))
+    older = tmp_path / "process.log.1"
+    older.write_text("older")
+
+    def full(*_: object) -> None:
+        raise OSError(28, "no space")
+
+    monkeypatch.setattr(shutil, "copy", full)
+    process.rotate_log()
+
+    assert LARGEST_LOG_BYTES + 1 == process.log_path.stat().st_size
+    assert "older" == older.read_text()
 
 
 def test_a_log_that_has_grown_too_large_is_put_away_while_the_command_writes_on(

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import pytest
 from waiting import eventually
 
-from api.dispatching import WAIT_SECONDS, FairDispatcher, TooManyCalls
+from api.dispatching import WAIT_SECONDS, FairDispatcher, TooManyCalls, key_of
 
 
 class Call:
@@ -57,6 +57,20 @@ def test_a_key_gets_three_quarters_and_others_the_rest(dispatch):
 
     assert all(has_begun(call) for call in [*mine[:3], other])
     assert not mine[3].began.is_set()
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"AUTHORIZATION": "Bearer K"},
+        {"AUTHORIZATION": "bearer  K "},
+        {"X_API_KEY": " K"},
+        {"AUTHORIZATION": "Basic x7", "X_API_KEY": "K"},
+    ],
+)
+def test_a_key_is_one_however_it_is_sent(headers):
+    assert key_of({"X_API_KEY": "K"}) == key_of(headers)
+    assert key_of({"X_API_KEY": "L"}) != key_of(headers)
 
 
 def test_what_waits_follows_when_another_call_of_its_key_ends(dispatch):

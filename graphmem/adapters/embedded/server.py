@@ -116,6 +116,11 @@ class EmbeddedNeo4j:
         self._training = self._process = self._endpoint = None
         self._lock.release()
 
+    def rotate_log(self) -> None:
+        """Put the log of the process away where it has grown too large."""
+        if self._process:
+            self._process.rotate_log()
+
     @property
     def has_store(self) -> bool:
         """Whether there is a database from an earlier start."""
