@@ -225,7 +225,7 @@ def check(service, *, alone, attacked, requests):
 
 
 def test_hostile_callers_stop_nobody(service):
-    check(service, alone=3, attacked=20, requests=0)
+    check(service, alone=3, attacked=12, requests=0)
 
 
 @pytest.mark.fuzz

@@ -16,6 +16,7 @@ GIB = 1 << 30
         ("384M", 1 * GIB, "512m"),
         ("512m", 1 * GIB, None),
         ("1g", 1 * GIB, None),
+        ("much", 1 * GIB, None),
     ],
 )
 def test_the_heap_grows_as_far_as_the_machine_allows(heap, machine, expected):

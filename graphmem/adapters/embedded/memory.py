@@ -19,10 +19,12 @@ def machine_bytes() -> int:
 def larger_heap(heap: str, machine: int) -> str | None:
     """Four times a heap such as 384m, at least 1g, at most half of a machine's bytes.
 
-    None where that is no more than the heap.
+    None where that is no more than the heap, or the heap is none.
     """
-    number, unit = re.fullmatch(r"(\d+)([kmg]?)", heap.lower()).groups()  # type: ignore[union-attr]
-    present = int(number) * _UNITS[unit]
+    found = re.fullmatch(r"(\d+)([kmg]?)", heap.lower())
+    if found is None:
+        return None
+    present = int(found[1]) * _UNITS[found[2]]
     wanted = min(max(_TIMES * present, _LEAST), machine // 2)
     return f"{wanted >> 20}m" if wanted > present else None
 
