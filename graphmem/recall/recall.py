@@ -213,7 +213,10 @@ class Recall:
         return search_of(question, vector, terms_max=self._base.index.terms_max)
 
     def _ask(self, search: Search, request: RecallRequest) -> _Answer:
-        """Ask by index; one by one where it cannot filter, or did not fill the limit."""
+        """Ask by index; one by one where it cannot filter, or did not fill the limit.
+
+        Who is asked twice brings the edges, so that nobody is asked for them a third time.
+        """
         if search.known_at:
             fetched = self._candidates.known_at(search)
             return _Answer(fetched=fetched, search=search, way="exact")
@@ -222,10 +225,11 @@ class Recall:
             by_index = self._candidates.by_index_filtered if narrowed else self._candidates.by_index
             fetched = by_index(search)
             if _falls_short(fetched, search):
-                search = replace(search, vector_limit=_CHUNKS_MOST)
+                search = replace(search, vector_limit=_CHUNKS_MOST, with_edges=True)
                 fetched = by_index(search)
             if not _may_lack(fetched, search, request):
                 return _Answer(fetched=fetched, search=search, way="index")
+            search = replace(search, with_edges=True)
         return _Answer(fetched=self._candidates.exact(search), search=search, way="exact")
 
     def _bundle(self, question: Question, answer: _Answer, chosen: Sequence[Scored]) -> Bundle:
