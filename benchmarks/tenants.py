@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
@@ -57,12 +58,12 @@ def _scores(
 
 
 def _fill(client: Client, texts: Sequence[str]) -> int:
-    """Store the texts of the first tenant; how many."""
-    short = [text for text in texts if len(text) <= _TEXT_MAX_CHARS][:_TEXTS]
-    for start in range(0, len(short), _BATCH):
-        items = [
-            {"space": f"user:u{number % 20}", "content": text}
-            for number, text in enumerate(short[start : start + _BATCH], start)
-        ]
-        client.post("/v1/memories/batch", {"items": items})
-    return len(short)
+    """Store the texts of the first tenant, some of them in two spaces; how many."""
+    short = [text for text in texts if len(text) <= _TEXT_MAX_CHARS]
+    items = [
+        {"space": f"user:u{number % 20}-{number // len(short)}", "content": text}
+        for number, text in enumerate(islice(cycle(short), _TEXTS))
+    ]
+    for start in range(0, len(items), _BATCH):
+        client.post("/v1/memories/batch", {"items": items[start : start + _BATCH]})
+    return len(items)
