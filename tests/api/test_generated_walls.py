@@ -108,8 +108,8 @@ def world(api_of_module):
 
 def fill(api, space, mark):
     """Memories, edges, entities and a recall of a space, all with its mark."""
-    for number, uid in enumerate((*UIDS[:3], f"own-{mark}")):
-        body = {
+    items = [
+        {
             "space": space,
             "uid": uid,
             "content": f"{mark} likes {WORDS[number]} and {WORDS[number + 1]}.",
@@ -120,7 +120,9 @@ def fill(api, space, mark):
             "importance": 90,
             "source": {"key": f"key-{mark}-{uid}", "conversation_id": f"talk-{mark}"},
         }
-        assert 201 == api.post("/v1/memories", body).status_code
+        for number, uid in enumerate((*UIDS[:3], f"own-{mark}"))
+    ]
+    assert 200 == api.post("/v1/memories/batch", {"items": items}).status_code
     body = {"space": space, "from": "m-1", "to": "m-2", "type": "RELATED_TO", "reason": mark}
     assert 201 == api.post("/v1/edges", body | {"uid": f"e-{mark}"}).status_code
     api.post("/v1/recall", {"spaces": [space], "query": f"{mark} tea"})
