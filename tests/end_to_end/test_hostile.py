@@ -5,13 +5,13 @@ import http.client
 import json
 import random
 import socket
-import threading
 import time
 from itertools import cycle
 
 import hypothesis
 import pytest
 import schemathesis
+from crowds import Crowd
 from schemathesis import GenerationMode
 
 from graphmem.model.caller import Role
@@ -69,8 +69,6 @@ class Bystander:
     def __init__(self, service, key):
         self.service, self.key = service, key
         self.waits, self.statuses = [], set()
-        self.stop = threading.Event()
-        self.thread = threading.Thread(target=self.run)
 
     def run(self):
         calls = cycle(
@@ -87,31 +85,30 @@ class Bystander:
             self.waits.append(time.monotonic() - began)
             self.statuses.add(status)
 
+    @contextlib.contextmanager
+    def asking(self):
+        """Ask until the end of the with statement."""
+        self.waits.clear()
+        asking = Crowd([self.run])
+        self.stop = asking.stop
+        with asking:
+            yield
+
     def ask_for(self, seconds):
         """Ask for some time; the longest wait."""
-        self.waits.clear()
-        self.thread = threading.Thread(target=self.run)
-        self.stop.clear()
-        self.thread.start()
-        time.sleep(seconds)
-        return self.ended()
-
-    def ended(self):
-        self.stop.set()
-        self.thread.join(60)
+        with self.asking():
+            time.sleep(seconds)
         return max(self.waits)
 
 
-class Attackers:
+class Attackers(Crowd):
     """Threads that send hostile things until they are told to stop."""
 
     def __init__(self, service, key, seed=1):
         self.service, self.key = service, key
         self.chosen = random.Random(seed)  # noqa: S311 - nothing secret
-        self.stop = threading.Event()
         self.failures, self.sent = [], 0
-        kinds = (self.send_bodies, self.send_bodies, self.hold_connections, self.hold_connections)
-        self.threads = [threading.Thread(target=kind) for kind in kinds]
+        super().__init__([self.send_bodies, self.hold_connections] * 2)
 
     def send_bodies(self):
         while not self.stop.is_set():
@@ -140,16 +137,6 @@ class Attackers:
                         held.enter_context(made)
                         made.sendall(self.chosen.choice(HALVES))
                 self.stop.wait(3)
-
-    def __enter__(self):  # noqa: D105
-        for thread in self.threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_):  # noqa: D105
-        self.stop.set()
-        for thread in self.threads:
-            thread.join(120)
 
 
 def made_up(service, number):
@@ -201,15 +188,11 @@ def check(service, *, alone, attacked, requests):
     bystander.ask_for(2)  # plans are made
     slowest = bystander.ask_for(alone)
     began = time.monotonic()
-    bystander.waits.clear()
-    bystander.stop.clear()
-    bystander.thread = threading.Thread(target=bystander.run)
-    bystander.thread.start()
-    with Attackers(service, service.key) as attackers:
+    with bystander.asking(), Attackers(service, service.key) as attackers:
         failures = made_up(service, requests) if requests else []
         while time.monotonic() - began < attacked:
             time.sleep(0.1)
-    longest = bystander.ended()
+    longest = max(bystander.waits)
     pss = pss_of_the_api(service)
 
     print(  # noqa: T201 - figures for docs/benchmark.md

@@ -12,9 +12,11 @@ import sys
 import threading
 import time
 from collections import Counter
+from functools import partial
 
 import psutil
 import pytest
+from crowds import Crowd
 from waiting import eventually
 
 pytestmark = pytest.mark.torture
@@ -25,14 +27,13 @@ VICTIMS = ("-m api", "-m jobs", "Neo4jCommunity", "all")
 HASH = {"GRAPHMEM_EMBEDDER": "hash"}
 
 
-class Writers:
+class Writers(Crowd):
     """Four callers that write until they are told to stop, each text until it is there."""
 
     def __init__(self, service):
         self.service = service
         self.acknowledged = {}
-        self.stop = threading.Event()
-        self.threads = [threading.Thread(target=self.run, args=(n,)) for n in range(WRITERS)]
+        super().__init__(partial(self.run, writer) for writer in range(WRITERS))
 
     def run(self, writer):
         number = 0
@@ -54,16 +55,6 @@ class Writers:
             return False
         self.acknowledged[answer["memory"]["uid"]] = body["content"]
         return True
-
-    def __enter__(self):  # noqa: D105
-        for thread in self.threads:
-            thread.start()
-        return self
-
-    def __exit__(self, *_):  # noqa: D105
-        self.stop.set()
-        for thread in self.threads:
-            thread.join(120)
 
 
 def kill_all(service):
