@@ -67,14 +67,13 @@ class Request(HTTPRequestParser):  # type: ignore[misc]
 
     def received(self, data: bytes) -> int:
         """Read what came; says how much of it belongs to this request."""
-        begun = self.header_plus + data
+        begun = b"" if self.headers_finished else self.header_plus + data
         taken: int = super().received(data)
         if self.error is None and self.chunked and self._holds_back():
             self._refuse(BadRequest("chunk"))
         if isinstance(self.error, RequestHeaderFieldsTooLarge) or self.headers_finished:
             line_ends = begun.find(b"\n", 0, REQUEST_LINE_BYTES)
-            is_first_look = self.body_bytes_received == 0
-            if is_first_look and line_ends < 0 and len(begun) > REQUEST_LINE_BYTES:
+            if line_ends < 0 and len(begun) > REQUEST_LINE_BYTES:
                 self._refuse(_UriTooLong(""))
         if self.error is None and self.headers_finished and not self.empty:
             if self.version not in _VERSIONS:
@@ -116,12 +115,12 @@ class _JsonError(ErrorTask):  # type: ignore[misc]
     """The answer to what is no request, or must not become one."""
 
     def execute(self) -> None:
-        """Write it."""
+        """Write the error of the request as JSON, and count it."""
         error = self.request.error
         code, text = HTTP_CODES.get(error.code, ("internal", "Something went wrong."))
         request_id = str(uuid4())
         log.info("refused before the service saw it: %s (%s)", error.code, request_id)
-        self.channel.server.count_refused(error.code)
+        self.channel.adj.count_refused(error.code)
         detail = {"code": code, "message": text, "request_id": request_id}
         body = json.dumps({"error": detail}).encode()
         self.status = f"{error.code} {error.reason}"
@@ -184,10 +183,6 @@ class Server(TcpWSGIServer):  # type: ignore[misc]
             if channel.is_late(time.monotonic()) or channel.is_silent(now, silent):
                 channel.will_close = True
         self.task_dispatcher.refuse_late()
-
-    def count_refused(self, status: int) -> None:
-        """Count an answer that the app did not give."""
-        self.adj.count_refused(status)
 
 
 def _count_nothing(_: int) -> None:

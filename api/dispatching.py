@@ -48,7 +48,7 @@ class _Admitted:
         self._ended = ended
 
     def service(self) -> None:
-        """Answer it."""
+        """Answer the call, then let another one of its key have the place."""
         try:
             self._call.service()
         finally:

@@ -22,10 +22,14 @@ toString(s.at)
 COLLECT { MATCH (m)-[:MENTIONS]->(e:Entity) RETURN [e.entity_key, e.label] ORDER BY e.entity_key }
 
 // fragment: in_space
-// True of a memory of one space, or of any where none is named. Keys begin with their space and |, so that the index
-// of keys answers it, whatever else there is.
+// True of a memory or a claim m of one space, or of any where none is named. Keys begin with their space and |, so that
+// the index of keys answers it, whatever else there is.
 m.key >= CASE WHEN $space = '' THEN '' ELSE $space + '|' END
 AND m.key < CASE WHEN $space = '' THEN '\uFFFF' ELSE $space + '}' END
+
+// fragment: space_in_range
+// The same for an index that begins with the space.
+m.space >= $space AND m.space <= CASE WHEN $space = '' THEN '\uFFFF' ELSE $space END
 
 // fragment: edge_row
 // The values of an edge e between two memories, from and to.

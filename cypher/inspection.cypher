@@ -46,12 +46,10 @@ ORDER BY claim;
 // name: empty_claims
 // Claim keys that point to no memory, in one space or in all.
 // parameters: limit, space
-MATCH (k:ClaimKey)
-USING INDEX k:ClaimKey(key)
-WHERE k.key >= CASE WHEN $space = '' THEN '' ELSE $space + '|' END
-  AND k.key < CASE WHEN $space = '' THEN '\uFFFF' ELSE $space + '}' END
-  AND NOT EXISTS { (k)-[:CLAIMS|RETRACTED]->(:Memory) }
-RETURN k.key AS key
+MATCH (m:ClaimKey)
+USING INDEX m:ClaimKey(key)
+WHERE @in_space AND NOT EXISTS { (m)-[:CLAIMS|RETRACTED]->(:Memory) }
+RETURN m.key AS key
 ORDER BY key
 LIMIT $limit;
 
@@ -112,8 +110,7 @@ FOREACH (_ IN CASE WHEN row.is_double THEN [] ELSE [1] END | SET e.uid = randomU
 // parameters: limit, space
 MATCH (m:Memory)
 USING INDEX m:Memory(space, logical_key)
-WHERE m.space >= $space AND m.space <= CASE WHEN $space = '' THEN '\uFFFF' ELSE $space END
-  AND m.logical_key IS NOT NULL AND m.status IN ['active', 'superseded']
+WHERE @space_in_range AND m.logical_key IS NOT NULL AND m.status IN ['active', 'superseded']
 WITH m, coalesce(m.valid_from, m.occurred_at, m.created_at) AS began
 WHERE coalesce(m.valid_until > began, true)
 WITH m.space AS space, m.logical_key AS logical_key, coalesce(m.kept_by, '') AS kept_by, m, began

@@ -99,8 +99,7 @@ RETURN total;
 // parameters: limit, space
 MATCH (m:EmbedPending)
 USING INDEX m:EmbedPending(space, created_at)
-WHERE m.space >= $space AND m.space <= CASE WHEN $space = '' THEN '\uFFFF' ELSE $space END
-  AND m.created_at > datetime({year: 1})
+WHERE @space_in_range AND m.created_at > datetime({year: 1})
 RETURN m.key AS key, m.content AS content, m.actor AS actor, m.version AS version
 ORDER BY m.created_at, m.key
 LIMIT $limit;
@@ -110,6 +109,5 @@ LIMIT $limit;
 // parameters: space
 MATCH (m:EmbedPending)
 USING INDEX m:EmbedPending(space, created_at)
-WHERE m.space >= $space AND m.space <= CASE WHEN $space = '' THEN '\uFFFF' ELSE $space END
-  AND m.created_at > datetime({year: 1})
+WHERE @space_in_range AND m.created_at > datetime({year: 1})
 RETURN count(*) AS pending;

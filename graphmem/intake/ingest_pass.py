@@ -253,8 +253,9 @@ class IngestPass:
             edges=taken.edges,
         )
         if not (taken.memories or taken.is_known):
-            _empty_mark(self.workspace, key).parent.mkdir(exist_ok=True)
-            _empty_mark(self.workspace, key).touch()
+            mark = _empty_mark(self.workspace, key)
+            mark.parent.mkdir(exist_ok=True)
+            mark.touch()
         write_json(beside(taken.path, PROCESSED_ENDING), manifest.values)
         self.events.emit(
             "memory.ingest.duplicate" if taken.is_known else "memory.ingest.processed",

@@ -15,6 +15,7 @@ from graphmem.model.job import Every, Job, Run
 from graphmem.recall.bulletin_maker import BulletinMaker
 from graphmem.rooms import Core, Prune, Room
 from graphmem.store.bulletins import Bulletins
+from graphmem.store.forgetting import Forgetting
 
 _MINUTE = 60
 
@@ -38,7 +39,7 @@ def build(core: Core) -> Room:
         name="intake",
         service=intake,
         jobs=(_ingest_job(core, intake.worker),),
-        prunes=_prunes(core.workspaces, bulletins),
+        prunes=_prunes(core),
         transfers=(
             MemoryTransfer(memories=core.memories, sources=core.sources, writing=core.writing),
             EdgeTransfer(edges=core.edges, memories=core.memories, writing=core.writing),
@@ -90,14 +91,16 @@ def _ingest_job(core: Core, worker: IngestWorker) -> Job:
     )
 
 
-def _prunes(workspaces: Workspaces, bulletins: Bulletins) -> tuple[Prune, ...]:
+def _prunes(core: Core) -> tuple[Prune, ...]:
     """Bulletins, and the files of bulletins and investigations."""
 
     def forget_bulletins(before: datetime, run: Run) -> int:
-        return bulletins.forget(before, dry_run=run.dry_run)
+        return Forgetting(connection=core.connection, run=run).older(
+            "bulletins.forget", "bulletins.count_before", before=before
+        )
 
     def forget_files(before: datetime, run: Run) -> int:
-        old = list(_files_before(workspaces, before))
+        old = list(_files_before(core.workspaces, before))
         for path in old:
             if not run.dry_run:
                 path.unlink(missing_ok=True)

@@ -100,10 +100,10 @@ def why(trace: TraceRecord, memory: Memory, before: Memory | None) -> Why:
     for rank, (space, uid, score) in enumerate(events, start=1):
         if (space, uid) == (number, memory.uid):
             return _of_candidate(request, rank, score)
-    is_cut = request.get("candidates", 0) > len(events)
     if _was_retracted(memory, trace.created_at):
         return Why(reason=Reason.RETRACTED, detail={"status_reason": memory.status_reason})
     absent = _of_absent(request, trace.created_at, before)
+    is_cut = request.get("candidates", 0) > len(events)
     if is_cut and absent.reason is Reason.NOT_A_CANDIDATE:
         return Why(reason=Reason.NOT_KEPT, detail={"kept": len(events)})
     return absent

@@ -2,14 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
 from graphmem.model.bulletin import Bulletin, Line, Snapshot
 from graphmem.model.space import Space
 from graphmem.store.connection import Connection
-
-_FORGOTTEN_AT_ONCE = 10_000
 
 
 class Bulletins:
@@ -46,17 +43,6 @@ class Bulletins:
         """The newest bulletin of a space that was made of a recall."""
         rows = self._connection.fetch("bulletins.newest", space=space.key)
         return _snapshot(rows[0]) if rows else None
-
-    def forget(self, before: datetime, *, dry_run: bool = False) -> int:
-        """Remove the bulletins from before a time; says how many."""
-        if dry_run:
-            return int(self._connection.fetch("bulletins.count_before", before=before)[0]["old"])
-        removed = 0
-        while done := self._connection.run(
-            "bulletins.forget", before=before, limit=_FORGOTTEN_AT_ONCE
-        )[0]["removed"]:
-            removed += done
-        return removed
 
 
 def _snapshot(row: Mapping[str, Any]) -> Snapshot:

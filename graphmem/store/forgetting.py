@@ -1,9 +1,9 @@
 """Forgetting: what is bounded by its age or its number goes in batches; the oldest first."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from graphmem.model.job import Run
 from graphmem.store.connection import Connection
 
 _BATCH = 2_000
@@ -11,33 +11,32 @@ _BATCH = 2_000
 
 @dataclass(frozen=True, kw_only=True)
 class Forgetting:
-    """Removes until nothing is left to remove, or until it must stop; a dry run only counts."""
+    """Removes until nothing is left, or the run must stop; a dry run only counts."""
 
     connection: Connection
-    dry_run: bool
-    must_stop: Callable[[], bool]
+    run: Run
 
     def older(self, remove: str, count: str, **parameters: Any) -> int:  # noqa: ANN401 - driver values
         """Remove all that a query finds; says how many. Both queries take the same parameters."""
-        if self.dry_run:
+        if self.run.dry_run:
             return int(self.connection.fetch(count, **parameters)[0]["old"])
         removed = 0
         while done := self._removed(remove, limit=_BATCH, **parameters):
             removed += done
-            if self.must_stop():
+            if self.run.must_stop():
                 break
         return removed
 
     def beyond(self, remove: str, count: str, *, most: int) -> int:
         """Remove the oldest of what there are more than ``most`` of; says how many."""
         more = max(int(self.connection.fetch(count)[0]["total"]) - most, 0)
-        if self.dry_run:
+        if self.run.dry_run:
             return more
         removed = 0
         while removed < more:
             done = self._removed(remove, limit=min(_BATCH, more - removed))
             removed += done
-            if not done or self.must_stop():
+            if not done or self.run.must_stop():
                 break
         return removed
 

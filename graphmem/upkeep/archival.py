@@ -66,14 +66,12 @@ def decide_archival(state: GraphState, policy: UpkeepPolicy, now: datetime) -> D
 
 DECAY = Rule(
     query="upkeep.decayed",
-    query_of_space="upkeep.decayed_of_space",
     parameters=lambda policy, now: {"before": now - timedelta(days=policy.commitments.days)},
     decide=decide_decay,
     is_on=lambda policy: policy.commitments.enabled,
 )
 ARCHIVAL = Rule(
     query="upkeep.archivable",
-    query_of_space="upkeep.archivable_of_space",
     parameters=lambda policy, now: {
         "before": now - timedelta(days=policy.archive.age_days),
         "importance": policy.archive.importance,

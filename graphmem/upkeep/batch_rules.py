@@ -30,13 +30,12 @@ def _always(_: UpkeepPolicy) -> bool:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rule:
-    """A rule for single memories: the queries that find them, the function that decides.
+    """A rule for single memories: the query that finds them, the function that decides.
 
-    ``query_of_space`` finds those of one space, without a look at any other.
+    The query of that name with ``_of_space`` finds those of one space, without a look at any other.
     """
 
     query: str
-    query_of_space: str
     parameters: Callable[[UpkeepPolicy, datetime], Mapping[str, Any]]
     decide: Callable[[GraphState, UpkeepPolicy, datetime], Decision]
     is_on: Callable[[UpkeepPolicy], bool] = _always
@@ -110,7 +109,7 @@ class BatchRules:
 
     def _run_part(self, rule: Rule, part: Part, run: Run, now: datetime) -> None:
         after = ""
-        query = rule.query_of_space if part.space else rule.query
+        query = f"{rule.query}_of_space" if part.space else rule.query
         where = {"space": part.space} if part.space else {}
         while not run.must_stop():
             rows = self._connection.fetch(

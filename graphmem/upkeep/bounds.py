@@ -16,7 +16,7 @@ def prunes(core: Core, trace_days: Mapping[str, int]) -> tuple[Prune, ...]:
     kept, traces = core.settings.keep, core.settings.traces
 
     def forgetting(run: Run) -> Forgetting:
-        return Forgetting(connection=core.connection, dry_run=run.dry_run, must_stop=run.must_stop)
+        return Forgetting(connection=core.connection, run=run)
 
     def ago(days: int) -> datetime:
         return core.clock.now() - timedelta(days=days)

@@ -45,7 +45,6 @@ def _may_expire(memory: Memory) -> bool:
 
 EXPIRY = Rule(
     query="upkeep.expired",
-    query_of_space="upkeep.expired_of_space",
     parameters=lambda _, now: {"now": epoch_ms(now)},
     decide=decide_expiry,
 )

@@ -8,7 +8,7 @@ WRITES = {"write", "run", "run_statement", "run_named"}
 # what touches no memory, edge, entity or record of a room, besides the gateway itself
 INFRASTRUCTURE = {
     "graphmem/gateway/gateway.py",  # operations
-    "graphmem/store/bulletins.py",  # snapshots and their pruning
+    "graphmem/store/bulletins.py",  # snapshots
     "graphmem/store/idempotency.py",  # retry keys
     "graphmem/store/forgetting.py",  # what is kept for a while
     "graphmem/store/job_runs.py",  # records of jobs
