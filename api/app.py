@@ -7,6 +7,8 @@ from flask.json.provider import DefaultJSONProvider
 
 from api import admin, docs, health, spaces
 from api.bodies import limit_bodies
+from api.conversations import views as conversations
+from api.conversations.segments import keep_segments
 from api.edges import views as edges
 from api.entities import views as entities
 from api.errors import GraphmemApi, register_error_handlers
@@ -52,6 +54,7 @@ _CONFIG: Mapping[str, object] = {
 BLUEPRINTS: tuple[JsonBlueprint, ...] = (
     memories.blueprint,
     changes.blueprint,
+    conversations.blueprint,
     edges.blueprint,
     recall.blueprint,
     entities.blueprint,
@@ -91,6 +94,7 @@ def create_app(
     observe_requests(app)
     limit_bodies(app, graphmem.settings.server.body_max_mib * _MIB)
     register_error_handlers(app)
+    keep_segments(app)
     api = GraphmemApi(app)
     for blueprint in blueprints:
         api.register_blueprint(blueprint)

@@ -203,3 +203,37 @@ ORDER BY m.key;
 UNWIND $space_rows AS row
 MATCH (k:ClaimKey {key: row.claim})
 SET k.digest = coalesce(k.digest, row.digest);
+
+// name: conversations
+// The next conversations by key that have a last memory, each with the key of that.
+// parameters: after, limit
+MATCH (c:Conversation)
+USING INDEX c:Conversation(key)
+WHERE c.key > $after
+WITH c ORDER BY c.key LIMIT $limit
+OPTIONAL MATCH (c)-[:LAST]->(m:Memory)
+RETURN c.key AS key, m.key AS last
+ORDER BY key;
+
+// name: chains
+// The memories of conversations from some on back, newest first, each with whether it has its turn.
+// parameters: anchors, limit
+UNWIND $anchors AS anchor
+CALL (anchor) {
+  MATCH path = (:Memory {key: anchor.memory})<-[:NEXT*0..1999]-(m:Memory)
+  RETURN m, length(path) AS step LIMIT $limit
+}
+RETURN anchor.conversation AS conversation, @memory AS m, @entities AS entities,
+       EXISTS { (m)-[:FROM_TURN]->(:Turn) } AS has_turn, step
+ORDER BY conversation, step;
+
+// name: said_without_turn
+// The next memories by key that stand in a conversation and have no turn.
+// parameters: after, limit
+MATCH (m:Memory)
+USING INDEX m:Memory(key)
+WHERE m.key > $after AND m.conversation_id IS NOT NULL AND NOT EXISTS { (m)-[:FROM_TURN]->(:Turn) }
+  AND m.status <> 'retracted' AND m.captured_by <> 'extractor' AND m.kept_by IS NULL
+WITH m ORDER BY m.key LIMIT $limit
+RETURN @memory AS m, @entities AS entities
+ORDER BY m.key;

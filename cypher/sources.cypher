@@ -16,7 +16,7 @@ MATCH (s:Source {key: key})
 DETACH DELETE s;
 
 // name: absorb
-// Give all further sources of some memories, and the claims of all, to others of their spaces.
+// Give all further sources and turns of some memories, and the claims of all, to others of their spaces.
 // parameters: space_rows
 UNWIND $space_rows AS row
 MATCH (from:Memory {key: row.from_key})
@@ -26,6 +26,11 @@ CALL (from, into) {
   WHERE k.key STARTS WITH k.space + coalesce('|' + from.kept_by, '') + '|source|'
   DELETE c
   CREATE (k)-[:CLAIMS]->(into)
+}
+CALL (from, into) {
+  MATCH (from)-[f:FROM_TURN]->(t:Turn)
+  MERGE (into)-[:FROM_TURN {said_by: f.said_by}]->(t)
+  DELETE f
 }
 CALL (from, into) {
   MATCH (from)-[f:FROM]->(s:Source)

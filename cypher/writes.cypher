@@ -15,18 +15,6 @@ RETURN k.key AS claim, m.key AS memory, k.digest AS digest,
        }[0] AS retracted
 ORDER BY claim;
 
-// name: lock_conversations
-// Take the locks of conversations, in order, and return the last turn of each.
-// parameters: conversations
-UNWIND $conversations AS conversation
-MERGE (c:Conversation {key: conversation.key})
-  ON CREATE SET c.space = conversation.space
-SET c.locked = true
-WITH c
-OPTIONAL MATCH (c)-[:LAST]->(m:Memory)
-RETURN c.key AS conversation, m.key AS last
-ORDER BY conversation;
-
 // name: turns_around
 // The turns within three steps of some turns, each with the one before it.
 // parameters: space_keys
@@ -289,6 +277,13 @@ DELETE old
 WITH DISTINCT k, claim
 MATCH (m:Memory {key: claim.memory})
 CREATE (k)-[:CLAIMS]->(m);
+
+// name: forget_claims
+// Remove claim keys of sources that were taken back and may say something new.
+// parameters: claims
+UNWIND $claims AS claim
+MATCH (k:ClaimKey {key: claim})
+DETACH DELETE k;
 
 // name: drop_empty_claims
 // Remove claim keys that were locked and then claimed nothing.

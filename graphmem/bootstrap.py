@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+import graphmem.conversations.room
 import graphmem.intake.room
 import graphmem.upkeep.room
 from graphmem.adapters.clock import SystemClock
@@ -56,7 +57,11 @@ from graphmem.upkeep.bounds import prunes
 from graphmem.upkeep.job_runner import JobRunner
 from graphmem.upkeep.retention import Retention, retention_job
 
-ROOMS: tuple[BuildRoom, ...] = (graphmem.upkeep.room.build, graphmem.intake.room.build)
+ROOMS: tuple[BuildRoom, ...] = (
+    graphmem.upkeep.room.build,
+    graphmem.intake.room.build,
+    graphmem.conversations.room.build,
+)
 
 _RETRY_SECONDS = 0.2
 Service = TypeVar("Service")

@@ -27,6 +27,7 @@ _BOOKKEEPING = {
     "status_at",
     "sources",  # are of the memory, not of a version
     "sources_total",
+    "turns",
 }
 
 

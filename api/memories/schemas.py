@@ -293,6 +293,10 @@ class MemoryAnswer(Schema):
         metadata={"description": "The first source and the newest 31 further ones"},
     )
     sources_total = fields.Integer()
+    turns = fields.List(
+        fields.String(),
+        metadata={"description": "uids of the turns that said it; the newest 32, oldest first"},
+    )
     authority = fields.String()
     status = fields.String()
     status_reason = fields.String(allow_none=True)

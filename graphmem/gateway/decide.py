@@ -25,6 +25,7 @@ from graphmem.gateway.revising import (
     revise_by_source,
 )
 from graphmem.gateway.sources import add_source, leave, said_digest, says_again
+from graphmem.gateway.turns import check_said, keep_said
 from graphmem.model.edge import EdgeType
 from graphmem.model.event import Reason
 from graphmem.model.memory import Memory, Status
@@ -52,14 +53,15 @@ def decide(
     """
     draft = Draft(before=state, now=now, context_words=policy.index.context_words)
     are_drawn = bool(edges and items) and all(_is_known(draft, item) for item in items)
-    results = [_decide_item(draft, item, policy) for item in items]
+    results = [decide_item(draft, item, policy) for item in items]
     if not are_drawn and not any(result.error for result in results):
         for index, edge in enumerate(edges):
             draw_requested(draft, edge, path=f"edges.{index}.")
     return draft.decision(results)
 
 
-def _decide_item(draft: Draft, item: Item, policy: Policy) -> WriteResult:
+def decide_item(draft: Draft, item: Item, policy: Policy) -> WriteResult:
+    """What one item becomes; refused, it changes nothing of the draft."""
     try:
         check_references(draft, item)
         return _accepted(draft, item, policy)
@@ -87,8 +89,12 @@ def _accepted(draft: Draft, item: Item, policy: Policy) -> WriteResult:
     if known and request.uid not in {None, known.uid}:
         message = f"The source key {request.source.key} is that of the memory {known.uid}."
         raise Conflict(message)
+    if item.said:
+        draft.turns.check_not_taken_back(item.conversation, item.said)
     if known and _is_known(draft, item):
         return WriteResult(index=item.index, outcome=Outcome.UNCHANGED, memory=known)
+    named = known or (draft.memories.get(item.key_of(request.uid)) if request.uid else None)
+    check_said(draft, item, named)
     if known:
         applied = _said_otherwise(draft, item, known, policy)
     else:
@@ -96,6 +102,9 @@ def _accepted(draft: Draft, item: Item, policy: Policy) -> WriteResult:
     memory = _with_status(draft, item, applied.memory)
     if claim and "content" not in applied.not_taken:
         draft.claim(claim, memory, digest=request.source.digest or said_digest(request))
+    if applied.outcome is not Outcome.UNCHANGED:
+        is_revised = applied.outcome is Outcome.REVISED
+        memory = keep_said(draft, item, named if is_revised else None, memory)
     connected = connect(draft, item, memory)
     is_new = memory.key in draft.created
     return WriteResult(

@@ -15,6 +15,7 @@ from graphmem.gateway.claims import (
     untimed,
 )
 from graphmem.gateway.conversation import Chain, conversation_key, with_built_context
+from graphmem.gateway.turns import TurnDraft
 from graphmem.model.edge import Edge, EdgeType, LineageType, edge_uid
 from graphmem.model.event import Event, Reason
 from graphmem.model.memory import Memory, Revision, Status, says_the_same
@@ -46,6 +47,7 @@ class Draft:
     memories: dict[str, Memory] = field(init=False)
     claims: dict[str, str] = field(init=False)
     chain: Chain = field(init=False)
+    turns: TurnDraft = field(init=False)
     created: set[str] = field(default_factory=set)
     changed: set[str] = field(default_factory=set)
     rewritten: set[str] = field(default_factory=set)  # of these: more changed than a count
@@ -66,6 +68,7 @@ class Draft:
     left_turns: dict[str, str] = field(default_factory=dict)  # each with the turn before it
     vectors_of: dict[str, int] = field(default_factory=dict)
     stale_contexts: set[str] = field(default_factory=set)
+    forgotten_claims: set[str] = field(default_factory=set)
     # memory → what updates it since, each with the call that it belongs to
     updaters: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
     values: dict[str, set[str]] = field(default_factory=dict)  # claim of a logical key → memories
@@ -82,6 +85,12 @@ class Draft:
             before=dict(self.before.previous_turns),
             after={earlier: later for later, earlier in self.before.previous_turns.items()},
             last=dict(self.before.last_turns),
+        )
+        self.turns = TurnDraft(
+            now=self.now,
+            conversations=dict(self.before.conversations),
+            messages=dict(self.before.messages),
+            known=dict(self.before.said_turns),
         )
 
     def create(
@@ -381,6 +390,8 @@ class Draft:
                 key for key in self.created | self.changed if self._mentions_changed(key)
             ),
             vectors_of=self.vectors_of,
+            turns=self.turns.changes(),
+            forgotten_claims=frozenset(self.forgotten_claims),
             events=(*events, *kept_true),
         )
 
@@ -427,6 +438,6 @@ def _is_retracted(memory: Memory) -> bool:
 
 def _is_count(earlier: Memory, later: Memory) -> bool:
     """Whether a memory was only said again."""
-    counted = ("mention_count", "updated_at", "version", "more_sources", "sources_total")
+    counted = "mention_count updated_at version more_sources sources_total turns".split()
     counts = {name: getattr(earlier, name) for name in counted}
     return replace(later, **counts) == earlier

@@ -1,18 +1,19 @@
 """Items: requests that may be decided, and what deciding them needs to lock and read."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from graphmem.gateway.axis import values_around
 from graphmem.gateway.claims import logical_claim, source_claim, timed_claim
 from graphmem.gateway.edges import EdgeRequest, edge_selection
+from graphmem.model.conversation import Saying, conversation_key
 from graphmem.model.edge import EdgeType
 from graphmem.model.memory import Status, memory_key
 from graphmem.model.policy import SpeculativePolicy
 from graphmem.model.source import Source
 from graphmem.model.space import Space
-from graphmem.model.state import Selection, ValueAt
+from graphmem.model.state import Message, SaidAt, Selection, ValueAt
 from graphmem.model.writing import Dedupe, WriteRequest
 
 EDGE_FIELDS = {
@@ -41,6 +42,7 @@ class Item:
     is_correction: bool = False
     doubt: SpeculativePolicy = field(default_factory=SpeculativePolicy)  # of its space
     expected_version: int | None = None
+    said: Saying | None = None  # what is kept of it as a turn
 
     def key_of(self, uid: str) -> str:
         """The key of a memory of this item's space."""
@@ -49,6 +51,12 @@ class Item:
     def claim_of(self, source: Source) -> str | None:
         """The claim of the key of one of its sources, if that has one."""
         return source_claim(self.space, source.key, self.request.kept_by) if source.key else None
+
+    @property
+    def conversation(self) -> str:
+        """The key of the conversation that it is said in, if it names one."""
+        conversation_id = self.request.source.conversation_id
+        return conversation_key(self.space, conversation_id) if conversation_id else ""
 
     @property
     def timed_claim(self) -> str:
@@ -76,6 +84,8 @@ def selection_for(items: Iterable[Item], edges: Sequence[EdgeRequest] = ()) -> S
     claims: set[str] = set()
     memories: set[str] = set()
     conversations: set[str] = set()
+    messages: set[Message] = set()
+    said_at: set[SaidAt] = set()
     anchors: set[str] = set()
     updated: set[str] = set()
     entities: set[str] = set()
@@ -88,8 +98,12 @@ def selection_for(items: Iterable[Item], edges: Sequence[EdgeRequest] = ()) -> S
             memories.add(item.key_of(item.request.uid))
         if item.request.uid and item.request.upserts:
             updated.add(item.key_of(item.request.uid))
-        if item.request.source.conversation_id:
-            conversations.add(f"{item.space.key}|{item.request.source.conversation_id}")
+        if item.conversation:
+            conversations.add(item.conversation)
+        if item.said:
+            said_at.update(_said_at(item))
+        if item.said and item.said.message_id:
+            messages.add((item.conversation, item.said.message_id))
         if item.request.after:
             anchors.add(item.key_of(item.request.after))
         entities |= {f"{item.space.without_persona.key}|{ref.key}" for ref in item.request.entities}
@@ -100,6 +114,8 @@ def selection_for(items: Iterable[Item], edges: Sequence[EdgeRequest] = ()) -> S
         claims=frozenset(claims),
         memories=frozenset(memories) | drawn.memories,
         conversations=frozenset(conversations),
+        messages=frozenset(messages),
+        said_at=frozenset(said_at),
         anchors=frozenset(anchors),
         updated=frozenset(updated),
         entities=frozenset(entities),
@@ -112,6 +128,16 @@ def _values_around(item: Item) -> frozenset[ValueAt]:
     """The values of a logical key around the begin of an item, but for its own memory."""
     own = item.key_of(item.request.uid) if item.request.uid else ""
     return values_around(item.space, item.request, begin_of(item.request), other_than=own)
+
+
+def _said_at(item: Item) -> Iterable[SaidAt]:
+    """The turns of the memories that an item may revise, by uid or source key."""
+    source, uid = item.request.source, item.request.uid
+    place = SaidAt(conversation=item.conversation, said_by=source.name)
+    if uid:
+        yield replace(place, memory=item.key_of(uid))
+    if claim := item.claim_of(source):
+        yield replace(place, claim=claim)
 
 
 def _may_repeat(item: Item) -> bool:

@@ -10,6 +10,7 @@ from graphmem.errors import ValueDamaged
 from graphmem.gateway.claims import content_claims, source_claim
 from graphmem.gateway.preparation import in_nfc
 from graphmem.gateway.sources import words_digest
+from graphmem.gateway.turn_migration import turn_what_was_said
 from graphmem.model.memory import Memory, Status
 from graphmem.model.source import Source
 from graphmem.model.space import FIRST_TENANT
@@ -268,4 +269,5 @@ CORE_STEPS: Mapping[int, MigrationStep] = {
     16: give_spaces_nodes,
     17: salt_words,
     19: date_former_vectors,
+    21: turn_what_was_said,
 }

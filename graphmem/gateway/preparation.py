@@ -16,8 +16,10 @@ from graphmem.gateway.claims import content_claim
 from graphmem.gateway.indexing import texts_to_embed
 from graphmem.gateway.item import Item
 from graphmem.gateway.screening import refusal
+from graphmem.gateway.turns import saying_of
 from graphmem.gateway.validation import TEXT_FORMS, problems
 from graphmem.model.caller import Caller, Role
+from graphmem.model.conversation import Saying
 from graphmem.model.entity import EntityRef, entity_key
 from graphmem.model.policy import Policy
 from graphmem.model.source import Source
@@ -31,7 +33,7 @@ log = logging.getLogger(__name__)
 
 _LENGTH_MIN = 1e-18  # of a vector: the squares of shorter ones are 0 in 32 bits
 _SOURCE_IDS = ("conversation_id", "workflow_run_id", "step_id", "key")
-_TIMES = ("occurred_at", "valid_from", "valid_until", "created_at", "updated_at")
+_TIMES = "occurred_at valid_from valid_until created_at updated_at status_at".split()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,7 +73,8 @@ class Preparation:
         for index, request in enumerate(requests):
             try:
                 item = self._item(index, request, caller)
-                items.append(replace(item, is_correction=are_corrections))
+                said = None if are_corrections else item.said
+                items.append(replace(item, is_correction=are_corrections, said=said))
             except GraphmemError as error:
                 refused.append(WriteResult(index=index, outcome=Outcome.REFUSED, error=error))
         named = [request.space for request in requests if isinstance(request, WriteRequest)]
@@ -134,7 +137,14 @@ class Preparation:
                 space, normal.type, normal.actor, normal.content, normal.kept_by
             ),
             doubt=policy.upkeep.speculative,
+            said=self._said(normal, request.content),
         )
+
+    def _said(self, request: WriteRequest, content: str) -> Saying | None:
+        """What is kept of a request as a turn, in the words that it came with."""
+        uid = self.ids.new("turn")
+        said = request.said or saying_of(request, content, uid)
+        return replace(said, uid=said.uid or uid) if said else None
 
     def _wrong_path(self, space: Space, named: str | None) -> str | None:
         """A source path must be absolute, canonical, there, and in an allowed folder (002).

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Protocol
 
+from graphmem.model.conversation import Turn
 from graphmem.model.entity_change import EntityChange
 from graphmem.model.event import Event
 from graphmem.model.memory import Memory, Status
@@ -19,20 +20,26 @@ class Changes:
     left: tuple[Memory, ...] = ()  # that were active and no longer are
     returned: tuple[Memory, ...] = ()
     reworded: tuple[Memory, ...] = ()
+    turns: tuple[Turn, ...] = ()  # taken back
     entities: tuple[EntityChange, ...] = ()  # merged, split, or parted again
 
     def __bool__(self) -> bool:
         """Whether anything changed that a record could rest on."""
-        return bool(self.left or self.returned or self.reworded or self.entities)
+        return bool(self.left or self.returned or self.reworded or self.turns or self.entities)
 
 
 class Reaction(Protocol):
     """What one room does. ``decide`` is pure over the room's own records."""
 
     def read(
-        self, transaction: Transaction, *, memories: Sequence[str], entities: Sequence[str]
+        self,
+        transaction: Transaction,
+        *,
+        memories: Sequence[str],
+        entities: Sequence[str],
+        turns: Sequence[str],
     ) -> Any:  # noqa: ANN401 - its own records
-        """Lock and read the records that rest on memories or entities, by their keys."""
+        """Lock and read the records that rest on memories, entities or turns, by their keys."""
 
     def decide(
         self,
@@ -55,12 +62,14 @@ def read_resting(
     *,
     memories: Sequence[str] = (),
     entities: Sequence[str] = (),
+    turns: Sequence[str] = (),
 ) -> Resting:
-    """Lock and read all that rests on some memories and entities, room by room."""
-    if not (memories or entities):
+    """Lock and read all that rests on some memories, entities and turns, room by room."""
+    if not (memories or entities or turns):
         return ()
     return tuple(
-        (each, each.read(transaction, memories=memories, entities=entities)) for each in reactions
+        (each, each.read(transaction, memories=memories, entities=entities, turns=turns))
+        for each in reactions
     )
 
 
@@ -71,6 +80,7 @@ def memory_changes(before: Mapping[str, Memory], decision: Decision) -> Changes:
         left=tuple(after for was, after in pairs if _is_active(was) and not _is_active(after)),
         returned=tuple(after for was, after in pairs if _is_active(after) and not _is_active(was)),
         reworded=tuple(after for was, after in pairs if was.content != after.content),
+        turns=decision.turns.retracted,
     )
 
 

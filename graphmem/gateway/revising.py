@@ -40,6 +40,7 @@ def create(draft: Draft, item: Item, policy: Policy, *, instead_of: Memory | Non
     """A new memory of what a request says; ``instead_of`` is the one whose claims it takes."""
     request = item.request
     kept = {name: getattr(request, name) for name in _KEPT_FIELDS}
+    is_active = request.status is Status.ACTIVE
     memory = Memory(
         uid=request.uid or item.new_uid,
         space=item.space,
@@ -50,8 +51,8 @@ def create(draft: Draft, item: Item, policy: Policy, *, instead_of: Memory | Non
         created_at=request.created_at or draft.now,
         updated_at=request.updated_at or request.created_at or draft.now,
         status=request.status,
-        status_reason=None if request.status is Status.ACTIVE else Reason.IMPORT,
-        status_at=None if request.status is Status.ACTIVE else draft.now,
+        status_reason=request.status_reason or (None if is_active else Reason.IMPORT),
+        status_at=request.status_at or (None if is_active else draft.now),
         embedded=item.has_vectors,
         claims_content=claims_content(request),
         **kept | {"expires_at": request.expires_at or _doubtful_until(item, draft.now)},

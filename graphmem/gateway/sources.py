@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from graphmem.gateway.draft import Draft
 
 # how it is written, which is not what a source says
-_HOW = frozenset("space dedupe on_same_key embedding sources upserts".split())
+_HOW = frozenset("space dedupe on_same_key embedding sources upserts said turns".split())
 _WORDS = "words:"  # of a digest of a store before sources had any: the words alone are known
 
 

@@ -196,20 +196,24 @@ def _check_metadata(metadata: Any, policy: WritePolicy, report: Report) -> None:
 
 def _check_json(path: str, value: Any, policy: WritePolicy, report: Report) -> None:  # noqa: ANN401
     """The limits of a JSON object: its depth, its numbers, its texts and its size."""
-    if value is None:
-        return
-    if _is_deeper(value, policy.metadata_max_depth):
-        report(path, f"At most {policy.metadata_max_depth} levels deep.")
-        return
+    depth, most = policy.metadata_max_depth, policy.metadata_max_bytes
+    if value is not None and (problem := json_problem(value, depth=depth, most_bytes=most)):
+        report(path, problem)
+
+
+def json_problem(value: Any, *, depth: int, most_bytes: int) -> str | None:  # noqa: ANN401 - any JSON
+    """What is wrong with a JSON object: its depth, its numbers, its texts or its size."""
+    if _is_deeper(value, depth):
+        return f"At most {depth} levels deep."
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False)
     except (ValueError, TypeError):
-        report(path, "Must be a JSON object of finite numbers.")
-        return
-    if not is_storable(text) or "\\u0000" in text:
-        report(path, NOT_STORABLE)
-    elif len(text.encode()) > policy.metadata_max_bytes:
-        report(path, f"At most {policy.metadata_max_bytes:,} bytes as JSON.")
+        return "Must be a JSON object of finite numbers."
+    if not is_storable(text) or "\\u0000" in text.replace("\\\\", ""):
+        return NOT_STORABLE
+    if len(text.encode()) > most_bytes:
+        return f"At most {most_bytes:,} bytes as JSON."
+    return None
 
 
 def _is_deeper(value: Any, levels: int) -> bool:  # noqa: ANN401 - any JSON

@@ -14,10 +14,10 @@ from graphmem.errors import (
     ValueDamaged,
 )
 from graphmem.intake.write_back_writer import WriteBackWriter
-from graphmem.intake.write_backs import transcript_key
 from graphmem.model.bulletin import Snapshot
 from graphmem.model.caller import Caller, Role
 from graphmem.model.space import Space
+from graphmem.model.transcript import transcript_key
 from graphmem.model.writing import WriteResult
 from graphmem.ports import Clock
 from graphmem.recall.bulletin_maker import BulletinMaker

@@ -28,6 +28,9 @@ _PLAIN = (
 )
 _WORDS = ("type", "authority", "status")
 _DIGEST_MAX_CHARS = 80
+_WORD_MAX_CHARS = 1_000
+# of a line: how it came about, which is not what it says
+_NOT_GIVEN = frozenset("created_at updated_at sources status_reason status_at turns".split())
 _TIMES = ("occurred_at", "valid_from", "valid_until", "expires_at", "created_at", "updated_at")
 
 
@@ -42,6 +45,7 @@ def memory_values(memory: Memory) -> dict[str, Any]:
         "entities": [{"key": ref.key, "label": ref.label} for ref in memory.entities],
         "source": _plain_source(memory.source),
         "sources": [source_values(source) for source in memory.sources],
+        "turns": list(memory.turns),
     }
 
 
@@ -62,8 +66,13 @@ def exported_memory(memory: Memory, sources: Iterable[Source]) -> dict[str, Any]
     """
     context = None if memory.context_built else memory.context
     said = [source_values(each) | {"digest": each.digest} for each in sources]
-    more = {"context": context, "claims_content": memory.claims_content, "sources": said}
-    return memory_values(memory) | more
+    return memory_values(memory) | {
+        "context": context,
+        "claims_content": memory.claims_content,
+        "sources": said,
+        "status_reason": memory.status_reason,
+        "status_at": iso(memory.status_at),
+    }
 
 
 def exported_edge(edge: Edge) -> dict[str, Any]:
@@ -80,7 +89,7 @@ def exported_edge(edge: Edge) -> dict[str, Any]:
     }
 
 
-class _Moment(fields.AwareDateTime):
+class Moment(fields.AwareDateTime):
     """A time with a zone, in UTC."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **options: Any) -> datetime:  # noqa: ANN401
@@ -92,12 +101,16 @@ class _Moment(fields.AwareDateTime):
             raise ValidationError(message) from error
 
 
-class _Line(Schema):
+class Line(Schema):
+    """One kind of line: what it does not know is refused."""
+
     class Meta:
+        """How marshmallow reads it."""
+
         unknown = RAISE
 
 
-class _SourceLine(_Line):
+class _SourceLine(Line):
     type = fields.Enum(SourceType, by_value=True)
     path = fields.String(allow_none=True)
     conversation_id = fields.String(allow_none=True)
@@ -108,16 +121,16 @@ class _SourceLine(_Line):
 
 
 class _SaidLine(_SourceLine):
-    at = _Moment(allow_none=True)
+    at = Moment(allow_none=True)
     digest = fields.String(allow_none=True, validate=validate.Length(max=_DIGEST_MAX_CHARS))
 
 
-class _EntityLine(_Line):
+class _EntityLine(Line):
     key = fields.String(required=True)
     label = fields.String(allow_none=True, load_default=None)
 
 
-class _MemoryLine(_Line):
+class _MemoryLine(Line):
     uid = fields.String(required=True)
     content = fields.String(required=True)
     summary = fields.String()
@@ -138,15 +151,18 @@ class _MemoryLine(_Line):
     entities = fields.List(fields.Nested(_EntityLine))
     source = fields.Nested(_SourceLine)
     sources = fields.List(fields.Nested(_SaidLine))
-    occurred_at = _Moment(allow_none=True)
-    valid_from = _Moment(allow_none=True)
-    valid_until = _Moment(allow_none=True)
-    expires_at = _Moment(allow_none=True)
-    created_at = _Moment(allow_none=True)
-    updated_at = _Moment(allow_none=True)
+    occurred_at = Moment(allow_none=True)
+    valid_from = Moment(allow_none=True)
+    valid_until = Moment(allow_none=True)
+    expires_at = Moment(allow_none=True)
+    created_at = Moment(allow_none=True)
+    updated_at = Moment(allow_none=True)
+    status_reason = fields.String(allow_none=True, validate=validate.Length(1, _WORD_MAX_CHARS))
+    status_at = Moment(allow_none=True)
+    turns = fields.List(fields.String())
 
 
-class _EdgeLine(_Line):
+class _EdgeLine(Line):
     uid = fields.String()
     from_uid = fields.String(required=True, data_key="from")
     to_uid = fields.String(required=True, data_key="to")
@@ -154,7 +170,7 @@ class _EdgeLine(_Line):
     weight = fields.Float()
     reason = fields.String(allow_none=True)
     link_type = fields.String(allow_none=True)
-    created_at = _Moment(allow_none=True)
+    created_at = Moment(allow_none=True)
 
 
 def memory_request(value: Any, space: Space) -> WriteRequest:  # noqa: ANN401 - any JSON
@@ -163,7 +179,7 @@ def memory_request(value: Any, space: Space) -> WriteRequest:  # noqa: ANN401 - 
     Raises:
         InvalidInput: it is not in that form.
     """
-    return _request(_checked(_MemoryLine(), "memory", value), space)
+    return _request(checked(_MemoryLine(), "memory", value), space)
 
 
 def edge_request(value: Any, space: Space) -> EdgeRequest:  # noqa: ANN401 - any JSON
@@ -172,13 +188,18 @@ def edge_request(value: Any, space: Space) -> EdgeRequest:  # noqa: ANN401 - any
     Raises:
         InvalidInput: it is not in that form.
     """
-    values = _checked(_EdgeLine(), "edge", value)
+    values = checked(_EdgeLine(), "edge", value)
     if is_made_edge_uid(values.get("uid", "")):
         del values["uid"]  # of the space that it was exported from
     return EdgeRequest(space=space, **values)
 
 
-def _checked(schema: Schema, kind: str, value: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON
+def checked(schema: Schema, kind: str, value: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON
+    """The values of a line.
+
+    Raises:
+        InvalidInput: it is not in that form.
+    """
     try:
         loaded: dict[str, Any] = schema.load(value)
     except ValidationError as error:
@@ -193,8 +214,10 @@ def _request(loaded: Mapping[str, Any], space: Space) -> WriteRequest:
         values["entities"] = tuple(EntityRef(**ref) for ref in values["entities"])
     if "tags" in values:
         values["tags"] = tuple(values["tags"])
+    if "turns" in values:
+        values["turns"] = ()  # lines of their own say which memories they are of
     values |= {"space": space.name, "dedupe": Dedupe.NONE}
-    return WriteRequest(**values, given=frozenset(values) - {"created_at", "updated_at", "sources"})
+    return WriteRequest(**values, given=frozenset(values) - _NOT_GIVEN)
 
 
 def _sources_of(values: Mapping[str, Any]) -> dict[str, Any]:

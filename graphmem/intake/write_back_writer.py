@@ -10,11 +10,17 @@ from itertools import accumulate, pairwise
 from graphmem.errors import GraphmemError, RetractedSource
 from graphmem.gateway.edges import EdgeRequest
 from graphmem.gateway.writing import Writing
-from graphmem.intake.write_backs import former_parts, transcript, workflow_output
+from graphmem.intake.write_backs import (
+    former_parts,
+    transcript,
+    workflow_output,
+)
 from graphmem.model.caller import Caller
 from graphmem.model.edge import EdgeType
+from graphmem.model.event import Reason
 from graphmem.model.memory import Memory, Status, memory_key
 from graphmem.model.space import Space
+from graphmem.model.transcript import message_uid
 from graphmem.model.writing import Outcome, WriteReport, WriteRequest, WriteResult
 from graphmem.store.memories import Memories
 
@@ -44,7 +50,11 @@ class WriteBackWriter:
             GraphmemError: it may not be kept.
         """
         requests = transcript(
-            space.name, message_id=message_id, conversation_id=conversation_id, content=content
+            space.name,
+            message_id=message_id,
+            conversation_id=conversation_id,
+            content=content,
+            taken_back=self._times_taken_back(space, message_id),
         )
         if not requests:
             return None
@@ -52,6 +62,17 @@ class WriteBackWriter:
         if report.first_error is None and report.results[0].outcome is Outcome.REVISED:
             self._end_former_parts(space, requests, caller)
         return report
+
+    def _times_taken_back(self, space: Space, message_id: str) -> int:
+        """How often a message was said and its turn popped."""
+        times = 0
+        while self._is_taken_back(memory_key(space, message_uid(message_id, times))):
+            times += 1
+        return times
+
+    def _is_taken_back(self, key: str) -> bool:
+        memory = self.memories.by_key([key]).get(key)
+        return memory is not None and memory.status_reason == Reason.TURN_TAKEN_BACK
 
     def outputs(
         self,

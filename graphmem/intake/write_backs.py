@@ -10,8 +10,10 @@ from functools import partial
 from typing import Any
 
 from graphmem.intake.splitting import CONTENT_MAX_CHARS, Numbered, whole_and_parts
+from graphmem.model.conversation import Saying, TurnRole
 from graphmem.model.memory import MemoryType
 from graphmem.model.source import CapturedBy, Source, SourceType
+from graphmem.model.transcript import message_uid, transcript_key
 from graphmem.model.writing import WriteRequest
 
 RELATED_WEIGHT = 0.7  # of the edges from what a finding is about (002, Write-back)
@@ -30,18 +32,23 @@ _FACT_IMPORTANCE = 55
 
 
 def transcript(
-    space: str, *, message_id: str, conversation_id: str, content: str
+    space: str, *, message_id: str, conversation_id: str, content: str, taken_back: int = 0
 ) -> list[WriteRequest]:
-    """What somebody said; nothing if that is blank. A long message is split as files are."""
+    """What somebody said; nothing if that is blank. A long message is split as files are.
+
+    ``taken_back`` says how often it was said and taken back before.
+    """
+    said = Saying(uid="", role=TurnRole.USER, content=content, message_id=message_id)
 
     def request(number: int, text: str) -> WriteRequest:
         return _request(
             space,
             text,
+            said=said,
             type=MemoryType.OBSERVATION,
             importance=45,
             confidence=0.7,
-            proposed_uid=_numbered(message_uid(message_id), number),
+            proposed_uid=_numbered(message_uid(message_id, taken_back), number),
             source=Source(
                 type=SourceType.CHANNEL_TRANSCRIPT,
                 conversation_id=conversation_id,
@@ -123,11 +130,6 @@ def diagnostics(space: str, *, finding_id: str, content: str) -> WriteRequest | 
     )
 
 
-def transcript_key(message_id: str) -> str:
-    """The source key of a message."""
-    return f"channel_transcript:{message_id}"
-
-
 def output_type(name: str) -> tuple[MemoryType, int]:
     """The type and importance of a workflow output, by its key."""
     lowered = name.lower()
@@ -144,11 +146,6 @@ def output_uid(workflow_run_id: str, step_id: str, name: str) -> str:
     """The uid of a workflow output: equal for the same run, step and key."""
     digest = hashlib.sha256(f"{workflow_run_id}\0{step_id}\0{name}".encode()).hexdigest()
     return f"output-{digest[:32]}"
-
-
-def message_uid(message_id: str) -> str:
-    """What the memory of a message is called, if it is a new one: equal for the same id."""
-    return f"message-{hashlib.sha256(message_id.encode()).hexdigest()[:32]}"
 
 
 def _numbered(uid: str, number: int) -> str:

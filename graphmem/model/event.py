@@ -12,11 +12,16 @@ class Subject(StrEnum):
     EDGE = "edge"
     ENTITY = "entity"
     CHANGE = "change"  # a merge or split of entities
+    TURN = "turn"
+    CONVERSATION = "conversation"
 
 
 class Effect(StrEnum):
     """What became of the subject."""
 
+    CREATED = "created"
+    REVISED = "revised"
+    UNCHANGED = "unchanged"
     # its status
     ACTIVE = "active"
     SUPERSEDED = "superseded"
@@ -54,6 +59,7 @@ class Reason(StrEnum):
     SUMMARISED = "summarised"
     ENTITY_SUMMARY = "entity_summary"
     MERGE = "merge"
+    TURN_TAKEN_BACK = "turn_taken_back"
     UPDATE = "update"
     INVALIDATED = "invalidated"
     CONFLICT = "conflict"

@@ -80,6 +80,7 @@ class Memory:
     source: Source = field(default_factory=Source)  # the first one
     more_sources: tuple[Source, ...] = ()  # the newest further ones, oldest first
     sources_total: int = 1
+    turns: tuple[str, ...] = ()  # uids of the newest turns that it is of, oldest first
     authority: Authority = Authority.USER_ASSERTED
     occurred_at: datetime | None = None
     valid_from: datetime | None = None
@@ -161,6 +162,7 @@ def says_the_same(earlier: Memory, later: Memory) -> bool:
             "embedded",
             "more_sources",
             "sources_total",
+            "turns",
         )
     }
     if later.context_built:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from graphmem.model.conversation import Conversation, Turn, TurnChanges
 from graphmem.model.edge import Edge, EdgeType, LineageType
 from graphmem.model.event import Event
 from graphmem.model.memory import Memory, Revision
@@ -16,6 +17,9 @@ from graphmem.model.writing import WriteResult
 EdgeEnds = tuple[str, EdgeType | LineageType, str]
 EdgePlace = tuple[EdgeEnds, str]  # the ends and the uid of one edge
 SourcePlace = tuple[str, str]  # a memory and the name of one of its further sources
+Message = tuple[str, str]  # the key of a conversation and the id of a message in it
+# what a source said: keys of a memory and a conversation, and the name of the source
+SaidPlace = tuple[str, str, str]
 
 
 AT = "@"  # between a content claim and its time
@@ -39,12 +43,24 @@ class ValueAt:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class SaidAt:
+    """Which turn is looked for: what a source said in a conversation, of a memory or its claim."""
+
+    conversation: str
+    said_by: str  # the name of the source
+    memory: str | None = None
+    claim: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Selection:
     """What a write locks and reads: claims, memories, conversations, their turns, and edges."""
 
     claims: frozenset[str] = frozenset()
     memories: frozenset[str] = frozenset()
     conversations: frozenset[str] = frozenset()
+    messages: frozenset[Message] = frozenset()  # whose turns are read
+    said_at: frozenset[SaidAt] = frozenset()  # turns that may be reworded
     anchors: frozenset[str] = frozenset()  # turns that new ones are put behind
     # memories of which it is read as well what updates them and what they update
     updated: frozenset[str] = frozenset()
@@ -79,6 +95,9 @@ class GraphState:
     said: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # content claim → memories
     previous_turns: Mapping[str, str] = field(default_factory=dict)  # turn → the turn before it
     last_turns: Mapping[str, str] = field(default_factory=dict)  # conversation → its last turn
+    conversations: Mapping[str, Conversation] = field(default_factory=dict)  # by key
+    messages: Mapping[Message, Turn] = field(default_factory=dict)
+    said_turns: Mapping[SaidPlace, Turn] = field(default_factory=dict)
     # memory → those that UPDATES it
     updaters: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     updates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # memory → what it UPDATES
@@ -123,10 +142,12 @@ class Decision:
     last_turns: Mapping[str, str] = field(default_factory=dict)
     mentioning: frozenset[str] = frozenset()  # memories whose mentions are to be drawn anew
     vectors_of: Mapping[str, int] = field(default_factory=dict)  # memory → index of its item
+    turns: TurnChanges = field(default_factory=TurnChanges)
+    forgotten_claims: frozenset[str] = frozenset()  # of sources that may say something new again
     events: tuple[Event, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing would change."""
         changes = (self.created, self.changed, self.edges, self.removed_edges, self.claims)
-        return not (any(changes) or self.sources)
+        return not (any(changes) or self.sources or self.turns)

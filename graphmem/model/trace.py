@@ -17,6 +17,7 @@ class TraceKind(StrEnum):
     STATUS = "status"
     EDGE = "edge"
     ENTITY = "entity"
+    TURN = "turn"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,6 +6,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from graphmem.errors import GraphmemError
+from graphmem.model.conversation import Saying
 from graphmem.model.entity import EntityRef
 from graphmem.model.memory import Authority, Memory, MemoryType, Status
 from graphmem.model.source import Source
@@ -50,7 +51,8 @@ class WriteRequest:
     says nothing of which memory is meant. ``native`` and ``kept_by`` are set by rooms alone.
     ``claims_content`` says whether equal content reinforces
     it; None: where it has no uid of its own. One that ``upserts`` writes its status, time and
-    content over a memory of its uid, also over a superseded one (002, Storage).
+    content over a memory of its uid, also over a superseded one (002, Storage). ``said`` is what
+    its turn says, where that is not its content; ``turns`` are uids of turns that are there.
     """
 
     space: str
@@ -87,10 +89,14 @@ class WriteRequest:
     claims_content: bool | None = None
     upserts: bool = False
     status: Status = Status.ACTIVE
+    status_reason: str | None = None
+    status_at: datetime | None = None
     created_at: datetime | None = None
     updated_at: datetime | None = None
     native: Mapping[str, object] | None = None
     kept_by: str | None = None
+    said: Saying | None = None
+    turns: tuple[str, ...] | None = None
     given: frozenset[str] = frozenset()
 
 

@@ -108,6 +108,7 @@ def _memory(values: SimpleNamespace, entities: Iterable[Sequence[str]], node: St
         source=_source(source),
         more_sources=tuple(source_from_row(row) for row in reversed(node.get("sources") or ())),
         sources_total=node.get("sources_total") or 1,
+        turns=tuple(values.turns or ()),
         expires_at=_from_ms(values.expires_at),
         claims_content=values.claims_content is not False,
     )

@@ -80,6 +80,7 @@ class MemoryNode(StructuredNode):
     version = IntegerProperty()
     native = StringProperty()
     kept_by = StringProperty()
+    turns = ArrayProperty(StringProperty())
     search_text = StringProperty()
     search_context = StringProperty()
     search_actor = StringProperty()
@@ -90,6 +91,7 @@ class MemoryNode(StructuredNode):
     revisions = RelationshipTo("RevisionNode", "HAS_REVISION")
     next_turn = RelationshipTo("MemoryNode", "NEXT")
     more_sources = RelationshipTo("SourceNode", "FROM")
+    said_in = RelationshipTo("TurnNode", "FROM_TURN")
 
 
 class SourceNode(StructuredNode):
@@ -276,14 +278,65 @@ class FormerChunkNode(StructuredNode):
 
 
 class ConversationNode(StructuredNode):
-    """The turns of one conversation: where its last one is."""
+    """A conversation; ``numbered`` counts the turns that it ever had, ``turns`` those it has."""
 
     __label__ = "Conversation"
 
     key = StringProperty(required=True)
     space = StringProperty(required=True)
+    conversation_id = StringProperty()
+    title = StringProperty()
+    user = StringProperty()
+    kept_by = StringProperty()
+    turns = IntegerProperty()
+    numbered = IntegerProperty()
+    created_at = UtcTimeProperty()
+    updated_at = UtcTimeProperty()
 
     last_turn = RelationshipTo("MemoryNode", "LAST")
+
+
+class TurnNode(StructuredNode):
+    """What somebody said in a conversation, byte for byte."""
+
+    __label__ = "Turn"
+
+    uid = StringProperty(required=True)
+    key = StringProperty(required=True)
+    space = StringProperty(required=True)
+    conversation = StringProperty(required=True)  # its key
+    number = IntegerProperty(required=True)
+    role = StringProperty(required=True)
+    actor = StringProperty()
+    content = StringProperty(required=True)
+    chars = IntegerProperty(required=True)
+    digest = StringProperty(required=True)
+    metadata = StringProperty()
+    message_id = StringProperty()
+    native = StringProperty()
+    status = StringProperty(required=True)
+    version = IntegerProperty(required=True)
+    at = UtcTimeProperty(required=True)
+    recorded_at = UtcTimeProperty(required=True)
+    changed_at = UtcTimeProperty(required=True)
+
+    said_in = RelationshipTo("ConversationNode", "IN")
+    revisions = RelationshipTo("TurnRevisionNode", "HAS_REVISION")
+
+
+class TurnRevisionNode(StructuredNode):
+    """Words that a turn once had."""
+
+    __label__ = "TurnRevision"
+
+    key = StringProperty(required=True)
+    space = StringProperty(required=True)
+    version = IntegerProperty(required=True)
+    content = StringProperty(required=True)
+    recorded_from = UtcTimeProperty(required=True)
+    replaced_at = UtcTimeProperty(required=True)
+
+    turn = RelationshipFrom("TurnNode", "HAS_REVISION")
 
 
 class TraceNode(StructuredNode):

@@ -67,6 +67,10 @@ def change_sources(transaction: Transaction, decision: Decision) -> None:
             "space_rows",
             [{"from_key": start, "into_key": end} for start, end in decision.absorbed],
         ),
+        "turns.note": (
+            "space_keys",
+            sorted({key for pair in decision.absorbed for key in pair}),
+        ),
         "sources.index": (
             "space_rows",
             [{"key": each.key, "tokens": memory_tokens(each)} for each in decision.sourced],

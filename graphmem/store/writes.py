@@ -25,12 +25,13 @@ from graphmem.store.mapping import (
     memory_properties,
 )
 from graphmem.store.sources import change_sources
+from graphmem.store.turns import change_turns, lock_conversations, read_turns
 
 Row = dict[str, Any]
 
 _CREATED = frozenset({"created_at", "updated_at"})
 _SENT_APART = _CREATED | {"status_at"}  # created_at never changes
-_NOT_OF_A_VERSION = {"more_sources", "sources_total"}
+_NOT_OF_A_VERSION = {"more_sources", "sources_total", "turns"}
 _FIELDS = tuple(each.name for each in fields(Memory) if each.name not in _NOT_OF_A_VERSION)
 
 
@@ -66,7 +67,7 @@ def read_state(
     """
     locked = lock_claims(transaction, selection.claims | selection.edge_uids)
     claims = {claim: row["memory"] for claim, row in locked.items() if row["memory"]}
-    last_turns = _lock_conversations(transaction, selection.conversations)
+    conversations, last_turns = lock_conversations(transaction, selection.conversations)
     updaters = _updaters(transaction, selection.updated)
     updates = _updated(transaction, selection.updated)
     values = _values(transaction, selection.values, now)
@@ -85,6 +86,7 @@ def read_state(
         rollups |= late
         more = {key for made, members in late.items() for key in (made, *members)}
         memories |= _lock_memories(transaction, more - memories.keys())
+    messages, said_turns = read_turns(transaction, selection, claims)
     return GraphState(
         memories=memories,
         claims=claims,
@@ -93,6 +95,9 @@ def read_state(
         said=said,
         previous_turns={turn: before for turn, before in previous.items() if before},
         last_turns=last_turns,
+        conversations=conversations,
+        messages=messages,
+        said_turns=said_turns,
         updaters=updaters,
         updates=updates,
         rollups=rollups,
@@ -137,10 +142,12 @@ def apply_decision(
     _change(transaction, decision, enrichment)
     _run(transaction, "writes.take_claims", "claims", _claims_of_others(decision, set(locked)))
     change_sources(transaction, decision)
+    change_turns(transaction, decision.turns)
     _change_edges(transaction, decision)
     _change_conversations(transaction, decision)
     empty = sorted(set(locked) - set(decision.claims))
     _run(transaction, "writes.drop_empty_claims", "claims", empty)
+    _run(transaction, "writes.forget_claims", "claims", sorted(decision.forgotten_claims))
     _set_mentions(transaction, decision)
 
 
@@ -200,12 +207,6 @@ def lock_claims(transaction: Transaction, claims: Iterable[str]) -> dict[str, Re
     wanted = [_in_space(claim) for claim in sorted(claims)]
     rows = _fetch(transaction, "writes.lock_claims", "claims", wanted)
     return {row["claim"]: row for row in rows}
-
-
-def _lock_conversations(transaction: Transaction, conversations: Iterable[str]) -> dict[str, str]:
-    wanted = [_in_space(key) for key in sorted(conversations)]
-    rows = _fetch(transaction, "writes.lock_conversations", "conversations", wanted)
-    return {row["conversation"]: row["last"] for row in rows if row["last"]}
 
 
 def _lock_memories(transaction: Transaction, keys: Iterable[str]) -> dict[str, Memory]:

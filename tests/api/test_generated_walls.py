@@ -27,7 +27,7 @@ SELDOM = {"cursor", "as_of", "known_at", "embedding", "dedupe", "on_same_key", "
     *("created_after", "created_before", "occurred_at", "valid_from", "valid_until", "expires_at"),
     *("weight", "link_type", "edge_type", "captured_by", "authority", "min_score", "attempt"),
     *("candidates_vector", "candidates_text", "ranker", "type", "status", "pinned", "importance"),
-    *("limit_chars", "repair", "logical_key", "after"),
+    *("limit_chars", "repair", "logical_key", "after", "before"),
 }
 EXCEPT = {  # what would take the keys of the test away, or is no JSON
     ("delete", "/v1/admin/keys/{key_id}"),
@@ -62,6 +62,7 @@ class World:
     schemas: dict[str, Any]
     traces: list[str] = field(default_factory=list)
     merges: list[str] = field(default_factory=list)
+    turns: list[str] = field(default_factory=list)
 
     def mark(self, tenant: str, name: object) -> str:
         """The mark of a space; none where there is no such space."""
@@ -142,9 +143,9 @@ class Maker:
         query = {}
         for each in parameters:
             if each.get("in") == "path":
-                path = path.replace(
-                    f"{{{each['name']}}}", quote(str(self.value(each["name"], space, {})), safe="")
-                )
+                is_turn = each["name"] == "uid" and "/turns/" in path
+                named = self.turn() if is_turn else str(self.value(each["name"], space, {}))
+                path = path.replace(f"{{{each['name']}}}", quote(named, safe=""))
             elif each.get("in") == "query" and (
                 each.get("required") or each["name"] == "space" or self.is_sent(each["name"])
             ):
@@ -166,6 +167,10 @@ class Maker:
         """Words, with the mark of the space where the key may write it there."""
         words = " ".join(self.chosen.choices(WORDS, k=3))
         return f"{self.own_mark(space)} {words} {self.chosen.randrange(1000)}.".strip()
+
+    def turn(self) -> str:
+        """A turn that somebody was told of."""
+        return self.chosen.choice(self.world.turns or ["none"])
 
     def own_mark(self, space: str) -> str:
         return self.world.mark(self.key.tenant, space)
@@ -229,6 +234,11 @@ class Maker:
             "items": lambda: [
                 {"space": each, "content": self.text(each)} for each in (space, self.space())
             ],
+            "turns": lambda: [
+                {"role": "user", "content": self.text(space), "metadata": {"note": mark}}
+            ],
+            "title": lambda: self.text(space),
+            "before": self.turn,
             "outputs": lambda: [{"content": self.text(space), "type": "Decision"}],
             "overrides": lambda: {"recall.fused.k": self.chosen.randint(5, 20)},
             "source": lambda: {"conversation_id": f"talk-{mark or 'none'}"},
@@ -287,9 +297,11 @@ def keep(world, answer):
     found = answer.get_json(silent=True) or {}
     if isinstance(found, dict):
         world.traces += [found["trace_id"]] if isinstance(found.get("trace_id"), str) else []
+        if isinstance(kept := found.get("turns"), list):
+            world.turns += [turn["uid"] for turn in kept]
         if isinstance(merge := found.get("merge"), dict):
             world.merges.append(merge.get("id", ""))
-    del world.traces[:-200]
+    del world.traces[:-200], world.turns[:-200]
 
 
 def check(world, number, seed):

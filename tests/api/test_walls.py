@@ -14,6 +14,7 @@ from api.memories.schemas import MemoryRequest
 from graphmem.model.caller import Role
 
 SECRET = "zanzibar"
+CHAT = "/v1/conversations/chat"
 MEMORIES, EDGES = 3, 2  # of Ada
 
 
@@ -40,6 +41,9 @@ def world(api_of_module):
     api.post("/v1/entities/person:eve/merge", {"space": "user:ada", "into": "person:ada"})
     body = {"space": "orchestrator:ada", "content": f"{SECRET} decided.", "type": "Decision"}
     assert 201 == api.post("/v1/memories", body).status_code
+    said = {"role": "user", "content": f"{SECRET} said.", "message_id": "message"}
+    answer = api.post(f"{CHAT}/turns", {"space": "user:ada", "turns": [said]})
+    assert 201 == answer.status_code
     body = {"space": "orchestrator:ada", "message_id": "message", "query": SECRET}
     assert SECRET in api.post("/v1/bulletins", body).get_json()["rendered"]
     return api
@@ -113,6 +117,31 @@ BY_SPACE = {
     "GET /v1/entities/{key}": ("/v1/entities/person:ada?space=user:ada", None),
     "GET /v1/entities/{key}/card": ("/v1/entities/person:ada/card?space=user:ada", None),
     "GET /v1/entities/merges": ("/v1/entities/merges?space=user:ada", None),
+    "GET /v1/conversations": ("/v1/conversations?space=user:ada", None),
+    "GET /v1/conversations/{conversation_id}": (f"{CHAT}?space=user:ada", None),
+    "PATCH /v1/conversations/{conversation_id}": (CHAT, {"space": "user:ada", "title": "Mine"}),
+    "DELETE /v1/conversations/{conversation_id}": (f"{CHAT}?space=user:ada", None),
+    "GET /v1/conversations/{conversation_id}/turns": (f"{CHAT}/turns?space=user:ada", None),
+    "POST /v1/conversations/{conversation_id}/turns": (
+        f"{CHAT}/turns",
+        {"space": "user:ada", "turns": [{"role": "user", "content": "Mine."}]},
+    ),
+    "POST /v1/conversations/{conversation_id}/turns/pop": (
+        f"{CHAT}/turns/pop",
+        {"space": "user:ada"},
+    ),
+    "GET /v1/conversations/{conversation_id}/turns/{uid}": (
+        f"{CHAT}/turns/one?space=user:ada",
+        None,
+    ),
+    "GET /v1/conversations/{conversation_id}/turns/{uid}/history": (
+        f"{CHAT}/turns/one/history?space=user:ada",
+        None,
+    ),
+    "DELETE /v1/conversations/{conversation_id}/turns/{uid}": (
+        f"{CHAT}/turns/one?space=user:ada",
+        None,
+    ),
     "GET /v1/spaces/policy": ("/v1/spaces/policy?space=user:ada", None),
     "PUT /v1/spaces/policy": ("/v1/spaces/policy", {"space": "user:ada", "overrides": {}}),
     "GET /v1/spaces/{name}/policy": ("/v1/spaces/user:ada/policy", None),
@@ -325,6 +354,8 @@ def test_naming_a_space_elsewhere_gives_nothing_of_it(stranger, walled, route):
     assert MEMORIES == walled.get("/v1/memories?space=user:ada").get_json()["total"]
     assert 1 == walled.get("/v1/memories?space=orchestrator:ada").get_json()["total"]
     assert EDGES == walled.get("/v1/edges?space=user:ada").get_json()["total"]
+    chat = walled.get(f"{CHAT}?space=user:ada").get_json()
+    assert (1, None) == (chat["turns"], chat["title"])
 
 
 def test_own_recalls_cards_lists_and_spaces_hold_nothing_of_another(stranger):
@@ -340,10 +371,11 @@ def test_own_recalls_cards_lists_and_spaces_hold_nothing_of_another(stranger):
         call(key, "GET", f"/v1/entities/person:ada/card?space={space}"),
         call(key, "GET", f"/v1/entities?space={space}"),
         call(key, "GET", f"/v1/memories?space={space}"),
+        call(key, "GET", f"/v1/conversations?space={space}"),
         call(key, "GET", "/v1/spaces"),
     ]
 
-    assert [200] * 5 == [answer.status_code for answer in answers]
+    assert [200] * 6 == [answer.status_code for answer in answers]
     text = "".join(answer.get_data(as_text=True) for answer in answers)
     assert SECRET not in text
     assert "user:ada" not in text

@@ -12,11 +12,13 @@ from graphmem.gateway.migration_steps import (
     join_unicode_forms,
     name_further_sources,
     salt_words,
+    turn_what_was_said,
 )
 from graphmem.gateway.status import ChangeStatus
 from graphmem.model.memory import MemoryType, Status
-from graphmem.model.source import Source
+from graphmem.model.source import CapturedBy, Source
 from graphmem.model.tokens import term_salt
+from graphmem.model.transcript import message_uid
 from graphmem.model.writing import Outcome
 
 NFC, NFD = "caf\u00e9", "cafe\u0301"
@@ -256,3 +258,64 @@ def test_vectors_of_earlier_versions_get_the_time_when_they_were_replaced(house)
         "MATCH (c:FormerChunk)-[:OF]->(r:Revision) WHERE c.space STARTS WITH $tenant"
         " RETURN DISTINCT c.replaced_at = r.replaced_at"
     )
+
+
+def turns_of(house):
+    return house.rows(
+        "MATCH (m:Memory)-[f:FROM_TURN]->(t:Turn)-[:IN]->(c:Conversation)"
+        " WHERE t.space STARTS WITH $tenant AND t.conversation = c.key AND m.turns = [t.uid]"
+        " RETURN c.key, t.content, t.role, t.actor, t.message_id, f.said_by, c.turns"
+        " ORDER BY c.key, t.number"
+    )
+
+
+def without_turns(house):
+    house.rows("MATCH (t:Turn) WHERE t.space STARTS WITH $tenant DETACH DELETE t")
+    house.rows("MATCH (m:Memory) WHERE m.space STARTS WITH $tenant REMOVE m.turns")
+    house.rows(
+        "MATCH (c:Conversation) WHERE c.space STARTS WITH $tenant"
+        " REMOVE c.turns, c.numbered, c.created_at, c.updated_at, c.conversation_id"
+    )
+
+
+def test_what_was_said_gets_its_turns_in_the_order_of_the_chain(house):
+    for name in ("a", "b"):
+        house.write(
+            *(
+                a_request(f"{name}{number}", actor="Ada", source=Source(conversation_id=name))
+                for number in range(30)
+            )
+        )
+    key = "channel_transcript:m-1"
+    said = Source(conversation_id="b", key=key, captured_by=CapturedBy.SYSTEM)
+    house.write(a_request("Shipped.", source=said, proposed_uid=message_uid("m-1")))
+    house.write(
+        a_request("Derived.", source=Source(conversation_id="a", captured_by=CapturedBy.EXTRACTOR))
+    )
+    (gone,) = house.write(a_request("Wrong.", source=Source(conversation_id="c"))).results
+    house.graphmem.gateway.execute(
+        ChangeStatus(memory=gone.memory, status=Status.RETRACTED, reason=None), house.caller
+    )
+    expected = [row for row in turns_of(house) if row[1] != "Wrong."]
+    without_turns(house)
+
+    said = migrate(house, turn_what_was_said)
+
+    assert [
+        (*row[:4], None, *row[5:]) if row[1] != "Shipped." else (*row[:4], "m-1", *row[5:])
+        for row in expected
+    ] == turns_of(house)
+    assert said[-1].endswith("61 turns made")
+    house.write(a_request("Later.", source=Source(conversation_id="a")))
+    assert "Later." == [row[1] for row in turns_of(house) if row[0].endswith("|a")][-1]
+
+
+def test_memories_that_no_chain_leads_to_get_turns_too(house):
+    house.write(*(a_request(f"T{n}", source=Source(conversation_id="a")) for n in range(9)))
+    expected = [row[1] for row in turns_of(house)]
+    without_turns(house)
+    house.rows("MATCH (c:Conversation)-[l:LAST]->() WHERE c.space STARTS WITH $tenant DELETE l")
+
+    migrate(house, turn_what_was_said)
+
+    assert sorted(expected) == sorted(row[1] for row in turns_of(house))

@@ -115,7 +115,7 @@ def _memory(space, uid, text, now):
 class NoteReaction:
     """A note is stale while the memory that it rests on is not there."""
 
-    def read(self, transaction, *, memories, entities):  # noqa: ARG002
+    def read(self, transaction, *, memories, entities, turns):  # noqa: ARG002
         """The notes that rest on memories."""
         return resting_notes(transaction, memories)
 

@@ -15,6 +15,7 @@ INFRASTRUCTURE = {
     "graphmem/store/keys.py",
     "graphmem/store/leases.py",
     "graphmem/gateway/migration_steps.py",
+    "graphmem/gateway/turn_migration.py",
     "graphmem/store/migrations.py",
     "graphmem/store/secret.py",  # what signs cursors
     "graphmem/store/spaces.py",  # policies

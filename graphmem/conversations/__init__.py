@@ -1,0 +1,1 @@
+"""Conversations: what was said, turn by turn, and what is remembered of it."""

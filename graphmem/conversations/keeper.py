@@ -1,0 +1,241 @@
+"""The keeper of conversations: what is said is appended, read, taken back and deleted."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from graphmem.conversations.append import AppendTurns, Said
+from graphmem.conversations.edit import EditConversation
+from graphmem.conversations.sayings import (
+    CALL_MAX_CHARS,
+    id_problem,
+    normalised,
+    remembered,
+    saying_problems,
+    texts_of,
+)
+from graphmem.conversations.take_back import DeleteTurn, DeleteTurns, PopTurn, TakenBack
+from graphmem.errors import InvalidInput, NotFound
+from graphmem.gateway.gateway import Gateway
+from graphmem.gateway.operation import Executed
+from graphmem.gateway.preparation import Preparation
+from graphmem.model.caller import Caller
+from graphmem.model.conversation import Conversation, Saying, Turn, conversation_key, turn_key
+from graphmem.model.policy import Policy
+from graphmem.model.space import Space, parse_writable_space
+from graphmem.ports import IdSource
+from graphmem.store.turns import Conversations, SomeTurns
+
+_DELETED_AT_ONCE = 200
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Deleted:
+    """How many turns were deleted, and memories that went with them or stay; the last trace."""
+
+    turns: int
+    retracted: int
+    kept: int
+    trace_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ConversationKeeper:
+    """Keeps what is said, for callers."""
+
+    gateway: Gateway
+    preparation: Preparation
+    policy: Policy
+    ids: IdSource
+    conversations: Conversations
+
+    def append(
+        self,
+        space: Space,
+        conversation_id: str,
+        sayings: Sequence[Saying],
+        *,
+        caller: Caller,
+        remember: bool = False,
+    ) -> Executed[tuple[Said, ...]]:
+        """Keep what was said, in order, all or none; with ``remember`` each is a memory too.
+
+        Raises:
+            InvalidInput: something is wrong with it, by ``turns.<number>.<field>``.
+            PolicyRefused: it may not be stored.
+            KeptByRoom, RetractedSource, Conflict: see AppendTurns.
+        """
+        _check(space, conversation_id, sayings)
+        said = [self._named(normalised(each)) for each in sayings]
+        requests = [
+            request
+            for each in said
+            if remember
+            for request in remembered(space, conversation_id, each, self.ids.new("memory"))
+        ]
+        prepared = self.preparation.check(requests, caller)
+        for refused in prepared.refused:
+            if refused.error:
+                raise refused.error
+        ready = self.preparation.embed(prepared) if requests else prepared
+        operation = AppendTurns(
+            space=space,
+            conversation_id=conversation_id,
+            sayings=said,
+            policy=self.policy,
+            items=ready.items,
+            vectors=ready.vectors,
+            screened=texts_of(conversation_id, said),
+        )
+        return self.gateway.execute(operation, caller)
+
+    def _named(self, saying: Saying) -> Saying:
+        return saying if saying.uid else replace(saying, uid=self.ids.new("turn"))
+
+    def edit(
+        self,
+        space: Space,
+        conversation_id: str,
+        changes: Mapping[str, str | None],
+        *,
+        caller: Caller,
+    ) -> Executed[Conversation]:
+        """Change the title or user of a conversation.
+
+        Raises:
+            NotFound, KeptByRoom: see EditConversation.
+        """
+        operation = EditConversation(space=space, conversation_id=conversation_id, changes=changes)
+        return self.gateway.execute(operation, caller)
+
+    def find(self, space: Space, conversation_id: str) -> Conversation:
+        """A conversation.
+
+        Raises:
+            NotFound: there is none of that id.
+        """
+        found = self.conversations.find(conversation_key(space, conversation_id))
+        if found is None:
+            raise NotFound
+        return found
+
+    def find_turn(self, space: Space, conversation_id: str, uid: str) -> Turn:
+        """A turn of a conversation.
+
+        Raises:
+            NotFound: there is none of that uid.
+        """
+        key = conversation_key(space, conversation_id)
+        found = self.conversations.find_turn(key, turn_key(space, uid))
+        if found is None:
+            raise NotFound
+        return found
+
+    def turns(
+        self,
+        space: Space,
+        conversation_id: str,
+        *,
+        before: str | None = None,
+        after: str | None = None,
+        limit: int,
+    ) -> tuple[SomeTurns, int]:
+        """The newest turns of a conversation, or those before or behind one; how many it has.
+
+        Raises:
+            NotFound: there is no such conversation.
+            InvalidInput: it has no turn of that uid.
+        """
+        total = self.find(space, conversation_id).turns
+        key = conversation_key(space, conversation_id)
+        read = self.conversations
+        if after is not None:
+            number = self._number_of(space, key, "after", after)
+            return read.turns_after(key, number, limit=limit), total
+        end = None if before is None else self._number_of(space, key, "before", before)
+        return read.turns_before(key, end, limit=limit), total
+
+    def _number_of(self, space: Space, key: str, field: str, uid: str) -> int:
+        number = self.conversations.number_of(key, turn_key(space, uid))
+        if number is None:
+            raise InvalidInput({field: ["Must be the uid of a turn of this conversation."]})
+        return number
+
+    def pop(self, space: Space, conversation_id: str, *, caller: Caller) -> Executed[TakenBack]:
+        """Take the newest turn back; its message may be said again.
+
+        Raises:
+            NotFound, KeptByRoom: see PopTurn.
+        """
+        operation = PopTurn(space=space, conversation_id=conversation_id, policy=self.policy)
+        return self.gateway.execute(operation, caller)
+
+    def delete_turn(
+        self, space: Space, conversation_id: str, uid: str, *, caller: Caller
+    ) -> Deleted:
+        """Delete a turn.
+
+        Raises:
+            NotFound: see DeleteTurn.
+        """
+        operation = DeleteTurn(
+            space=space, conversation_id=conversation_id, policy=self.policy, uid=uid
+        )
+        return _deleted([self.gateway.execute(operation, caller)])
+
+    def delete(self, space: Space, conversation_id: str, *, caller: Caller) -> Deleted:
+        """Delete a conversation with the turns that it has now, some at a time.
+
+        Each step is whole; where one fails, the same call goes on.
+
+        Raises:
+            NotFound: there is none.
+        """
+        upto = self.find(space, conversation_id).numbered
+        operation = DeleteTurns(
+            space=space,
+            conversation_id=conversation_id,
+            policy=self.policy,
+            upto=upto,
+            most=_DELETED_AT_ONCE,
+        )
+        done = [self.gateway.execute(operation, caller)]
+        while len(done[-1].answer.turns) == _DELETED_AT_ONCE:
+            try:
+                done.append(self.gateway.execute(operation, caller))
+            except NotFound:  # the last step was exactly full
+                break
+        return _deleted(done)
+
+
+def _deleted(steps: Sequence[Executed[TakenBack]]) -> Deleted:
+    return Deleted(
+        turns=sum(len(step.answer.turns) for step in steps),
+        retracted=sum(len(step.answer.retracted) for step in steps),
+        kept=sum(len(step.answer.kept) for step in steps),
+        trace_id=steps[-1].trace_id,
+    )
+
+
+def _check(space: Space, conversation_id: str, sayings: Sequence[Saying]) -> None:
+    """Refuse what may not be said.
+
+    Raises:
+        InvalidInput: all that is wrong, at once.
+    """
+    wrong: dict[str, list[str]] = {}
+    try:
+        parse_writable_space(space.name, tenant=space.tenant)
+    except ValueError as error:
+        wrong["space"] = [str(error)]
+    if problem := id_problem(conversation_id):
+        wrong["id"] = [problem]
+    names = ("content", "actor", "message_id", "metadata")
+    for number, saying in enumerate(sayings):
+        fields = {name: getattr(saying, name) for name in names}
+        found = saying_problems(fields)
+        wrong |= {f"turns.{number}.{name}": texts for name, texts in found.items()}
+    chars = sum(len(each.content) for each in sayings)
+    if chars > CALL_MAX_CHARS:
+        wrong["turns"] = [f"At most {CALL_MAX_CHARS:,} characters together, are {chars:,}."]
+    if wrong:
+        raise InvalidInput(wrong)

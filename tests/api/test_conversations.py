@@ -1,0 +1,473 @@
+"""Conversations over HTTP: turns word for word, and what is remembered of them."""
+
+import pytest
+
+from graphmem.model.caller import Role
+
+CHAT = "/v1/conversations/chat"
+SPACE = "space=user:ada"
+
+
+def turn(content="Hello.", **changes):
+    return {"role": "user", "content": content} | changes
+
+
+def say(api, *turns, path=CHAT, remember=False, space="user:ada"):
+    return api.post(f"{path}/turns", {"space": space, "turns": list(turns), "remember": remember})
+
+
+def said(api, path=CHAT, query=""):
+    return [item["content"] for item in listed(api, path, query)]
+
+
+def listed(api, path=CHAT, query=""):
+    answer = api.get(f"{path}/turns?{SPACE}{query}")
+    assert 200 == answer.status_code, answer.json
+    return answer.json["items"]
+
+
+def observe(api, content="Ada likes tea.", conversation="chat", **changes):
+    source = {"conversation_id": conversation, "captured_by": "user"}
+    body = {"space": "user:ada", "content": content, "source": source} | changes
+    answer = api.post("/v1/memories", body)
+    assert answer.status_code < 300, answer.json
+    return answer.json
+
+
+def delete(api, path):
+    return api.client.delete(path, headers={"X-API-Key": api.key})
+
+
+def memory(api, uid):
+    return api.get(f"/v1/memories/{uid}?{SPACE}").json
+
+
+def test_turns_come_back_byte_for_byte_in_the_order_in_which_they_came(api):
+    texts = ["", " a\t\r\n\r\n ", "e\u0301\u200d\ufeff", "\u2028\x01\x7f"]
+
+    answer = say(api, *map(turn, texts))
+
+    assert 201 == answer.status_code
+    assert ["created"] * 4 == [each["outcome"] for each in answer.json["turns"]]
+    assert texts == said(api)
+    assert [each["uid"] for each in answer.json["turns"]] == [each["uid"] for each in listed(api)]
+
+
+def test_a_turn_says_all_that_was_given(api):
+    given = {
+        "role": "tool",
+        "content": "42",
+        "actor": "calculator",
+        "at": "2026-02-01T08:00:00Z",
+        "metadata": {"uid": 1, "z": {"a": [None, True]}},
+        "message_id": "m-1",
+    }
+
+    say(api, given)
+
+    (found,) = listed(api)
+    assert given == {name: found[name] for name in given}
+    assert "chat" == found["conversation_id"]
+    assert "2026-03-01T09:30:00Z" == found["recorded_at"]
+    assert [] == found["memories"]
+    one = api.get(f"{CHAT}/turns/{found['uid']}?{SPACE}").json
+    assert found == one
+
+
+def test_without_a_time_a_turn_was_said_when_it_was_recorded(api):
+    say(api, turn(), remember=True)
+
+    (found,) = listed(api)
+    assert found["recorded_at"] == found["at"]
+    assert found["at"] == memory(api, found["memories"][0])["occurred_at"]
+
+
+def test_a_conversation_begins_with_its_first_turn(api):
+    assert 404 == api.get(f"{CHAT}?{SPACE}").status_code
+    say(api, turn())
+    api.house.clock.advance(days=1)
+    say(api, turn())
+
+    assert {
+        "id": "chat",
+        "space": "user:ada",
+        "title": None,
+        "user": None,
+        "kept_by": None,
+        "created_at": "2026-03-01T09:30:00Z",
+        "updated_at": "2026-03-02T09:30:00Z",
+        "turns": 2,
+    } == api.get(f"{CHAT}?{SPACE}").json
+
+
+def test_conversations_are_listed_the_latest_first_of_exactly_their_space(api):
+    for number in range(3):
+        say(api, turn(), path=f"/v1/conversations/c{number}")
+        api.house.clock.advance(minutes=1)
+    say(api, turn(), space="user:ada/coach")
+
+    first = api.get(f"/v1/conversations?{SPACE}&limit=2").json
+    rest = api.get(f"/v1/conversations?{SPACE}&cursor={first['next_cursor']}").json
+
+    assert ["c2", "c1"] == [each["id"] for each in first["items"]]
+    assert (3, ["c0"], None) == (
+        first["total"],
+        [each["id"] for each in rest["items"]],
+        rest["next_cursor"],
+    )
+
+
+def test_title_and_user_are_changed_and_taken_away(api):
+    say(api, turn())
+    patch = api.client.patch
+
+    def change(**values):
+        body = {"space": "user:ada"} | values
+        return patch(CHAT, json=body, headers={"X-API-Key": api.key})
+
+    assert ("Tea", "ada") == (
+        change(title="Tea", user="ada").json["conversation"]["title"],
+        api.get(f"{CHAT}?{SPACE}").json["user"],
+    )
+    assert change(title=None).json["conversation"]["title"] is None
+    assert 422 == change(title="").status_code
+    assert 403 == change(title="key sk-proj-" + "a1B2" * 12).status_code
+
+
+def test_the_same_message_again_changes_nothing_and_another_content_is_a_conflict(api):
+    say(api, turn("One.", message_id="m"))
+
+    again = say(api, turn("One.", message_id="m"))
+    other = say(api, turn("Two."), turn("Other.", message_id="m"))
+
+    assert (200, "unchanged") == (again.status_code, again.json["turns"][0]["outcome"])
+    assert (409, "conflict") == (other.status_code, other.json["error"]["code"])
+    assert ["One."] == said(api)
+    within = say(api, turn("A.", message_id="n"), turn("A.", message_id="n"))
+    assert ["created", "unchanged"] == [each["outcome"] for each in within.json["turns"]]
+
+
+def test_what_is_wrong_is_named_by_its_path_and_nothing_is_stored(api):
+    bad = say(
+        api,
+        turn(),
+        turn("\x00", actor="", message_id="m" * 257, metadata={"a": "\x00"}),
+        {"role": "nobody"},
+    )
+
+    assert 422 == bad.status_code
+    assert {
+        "turns.1.content",
+        "turns.1.actor",
+        "turns.1.message_id",
+        "turns.1.metadata",
+        "turns.2.role",
+        "turns.2.content",
+    } == set(bad.json["error"]["fields"])
+    assert 422 == say(api, turn("\ud800")).status_code
+    assert 422 == say(api).status_code
+    assert 422 == say(api, *[turn()] * 101).status_code
+    assert 403 == say(api, turn(), turn("sk-proj-" + "a1B2" * 12)).status_code
+    assert 404 == api.get(f"{CHAT}?{SPACE}").status_code
+
+
+def test_a_turn_may_have_a_million_characters_and_no_more(api):
+    long = "é" * 1_000_000
+
+    assert 201 == say(api, turn(long)).status_code
+    assert [long] == said(api)
+    assert 422 == say(api, turn(long + "a")).status_code
+
+
+def test_pages_of_long_turns_are_shorter_and_go_on(api):
+    texts = [str(number) * 900_000 for number in range(6)]
+    for text in texts:
+        say(api, turn(text))
+
+    newest = api.get(f"{CHAT}/turns?{SPACE}&limit=6").json
+    older = api.get(f"{CHAT}/turns?{SPACE}&before={newest['next_cursor']}").json
+
+    assert texts == [each["content"] for each in (*older["items"], *newest["items"])]
+    assert (4, 6, None) == (len(newest["items"]), newest["total"], older["next_cursor"])
+
+
+def test_pages_go_backwards_and_forwards_from_a_turn(api):
+    say(api, *[turn(str(number)) for number in range(7)])
+    uids = [each["uid"] for each in listed(api)]
+
+    newest = api.get(f"{CHAT}/turns?{SPACE}&limit=3").json
+    before = api.get(f"{CHAT}/turns?{SPACE}&limit=3&before={newest['next_cursor']}").json
+    after = api.get(f"{CHAT}/turns?{SPACE}&limit=3&after={uids[0]}").json
+
+    assert ["4", "5", "6"] == [each["content"] for each in newest["items"]]
+    assert ["1", "2", "3"] == [each["content"] for each in before["items"]]
+    assert ["1", "2", "3"] == [each["content"] for each in after["items"]]
+    assert uids[3] == after["next_cursor"]
+    assert [] == listed(api, query=f"&before={uids[0]}")
+    delete(api, f"{CHAT}/turns/{uids[3]}?{SPACE}")
+    assert ["4", "5", "6"] == said(api, query=f"&after={uids[3]}")
+    assert 422 == api.get(f"{CHAT}/turns?{SPACE}&before=nobody").status_code
+    assert 422 == api.get(f"{CHAT}/turns?{SPACE}&before={uids[1]}&after={uids[0]}").status_code
+
+
+@pytest.mark.parametrize(
+    ("path", "conversation"),
+    [
+        ("/v1/conversations/a%2Fturns", "a/turns"),
+        ("/v1/conversations/%25zz%20%C3%BC", "%zz ü"),
+        ("/v1/conversations/u%CC%88", "ü"),
+        ("/v1/conversations/turns", "turns"),
+        ("/v1/conversations/%3Fid%3D1%23", "?id=1#"),
+    ],
+)
+def test_an_id_is_one_segment_of_the_path_whatever_it_holds(api, path, conversation):
+    assert 201 == say(api, turn(), path=path).status_code
+
+    assert conversation == api.get(f"{path}?{SPACE}").json["id"]
+    assert ["Hello."] == said(api, path)
+    (found,) = listed(api, path)
+    assert 200 == delete(api, f"{path}/turns/{found['uid']}?{SPACE}").status_code
+
+
+@pytest.mark.parametrize("conversation", [".", ".."])
+def test_an_id_that_no_path_can_hold_is_named_behind_it(api, conversation):
+    answer = api.post(
+        f"/v1/conversations/turns?id={conversation}", {"space": "user:ada", "turns": [turn()]}
+    )
+
+    assert 201 == answer.status_code
+    one = api.get(f"/v1/conversations?{SPACE}&id={conversation}").json
+    assert (conversation, 1) == (one["id"], one["turns"])
+    turns = api.get(f"/v1/conversations/turns?{SPACE}&id={conversation}").json
+    assert ["Hello."] == [each["content"] for each in turns["items"]]
+
+
+def test_ids_are_at_most_256_characters_and_longer_ones_of_memories_stay_readable(api):
+    longest, longer = "c" * 256, "d" * 300
+
+    assert 201 == say(api, turn(), path=f"/v1/conversations/{longest}").status_code
+    assert 422 == say(api, turn(), path=f"/v1/conversations/{longer}").status_code
+    observe(api, conversation=longer)
+    assert ["Ada likes tea."] == said(api, f"/v1/conversations/{longer}")
+    assert 404 == api.get(f"/v1/conversations/%FF?{SPACE}").status_code
+
+
+def test_a_remembered_turn_is_an_observation_of_its_own(api):
+    say(api, turn("I like tea. ", actor="Ada"), turn("I like tea. "), remember=True)
+    say(api, {"role": "assistant", "content": "So do I."}, remember=True)
+
+    turns = listed(api)
+    first, second, third = (memory(api, each["memories"][0]) for each in turns)
+    assert ("I like tea.", "Observation", "Ada") == (
+        first["content"],
+        first["type"],
+        first["actor"],
+    )
+    assert ("user", "assistant") == (second["actor"], third["actor"])
+    assert {
+        "type": "channel_transcript",
+        "path": None,
+        "conversation_id": "chat",
+        "workflow_run_id": None,
+        "step_id": None,
+        "captured_by": "user",
+        "key": None,
+    } == first["source"]
+    assert "system" == third["source"]["captured_by"]
+    assert [turns[0]["uid"]] == first["turns"]
+    assert "I like tea.\nSo do I." == second["context"]
+
+
+def test_what_shows_nothing_is_a_turn_and_no_memory(api):
+    answer = say(api, turn(""), turn(" \n\u200b"), turn("Seen."), remember=True)
+
+    assert [0, 0, 1] == [len(each["memories"]) for each in answer.json["turns"]]
+
+
+def test_a_long_turn_is_remembered_in_parts_and_read_whole(api):
+    long = "I walked along the river. " * 2_000
+
+    (kept,) = say(api, turn(long), remember=True).json["turns"]
+
+    assert [long] == said(api)
+    whole, *parts = (memory(api, uid) for uid in kept["memories"])
+    assert whole["content"].startswith(f"A turn of {len(parts)} parts.")
+    assert {(kept["uid"],)} == {tuple(each["turns"]) for each in (whole, *parts)}
+    delete(api, f"{CHAT}/turns/{kept['uid']}?{SPACE}")
+    assert {"retracted"} == {memory(api, uid)["status"] for uid in kept["memories"]}
+
+
+def test_each_time_a_memory_is_said_in_a_conversation_is_a_turn(api):
+    first = observe(api, " Ada likes tea.\r\n", actor="Ada")
+    again = observe(api, "Ada likes tea.", conversation="other", actor="Ada")
+
+    assert "reinforced" == again["outcome"]
+    assert [" Ada likes tea.\r\n"] == said(api)
+    (there,) = listed(api, "/v1/conversations/other")
+    assert first["memory"]["turns"] + [there["uid"]] == again["memory"]["turns"]
+    assert [first["memory"]["uid"]] == there["memories"]
+    assert "user" == there["role"]
+
+
+def test_what_an_extractor_put_into_words_nobody_said(api):
+    source = {"conversation_id": "chat", "captured_by": "extractor"}
+    made = observe(api, source=source)
+
+    assert [] == made["memory"]["turns"]
+    assert 404 == api.get(f"{CHAT}?{SPACE}").status_code
+
+
+def test_a_source_that_says_something_else_revises_its_turn(api):
+    source = {"conversation_id": "chat", "key": "k"}
+    observe(api, "We meet at 3.", source=source)
+    api.house.clock.advance(minutes=5)
+    unchanged = observe(api, "We meet at 3.", source=source)
+    revised = observe(api, "We meet at 4.", source=source)
+
+    assert ("unchanged", "revised") == (unchanged["outcome"], revised["outcome"])
+    (found,) = listed(api)
+    assert ("We meet at 4.", [found["uid"]]) == (found["content"], revised["memory"]["turns"])
+    history = api.get(f"{CHAT}/turns/{found['uid']}/history?{SPACE}").json
+    assert [
+        ("We meet at 4.", "2026-03-01T09:35:00Z", None),
+        ("We meet at 3.", "2026-03-01T09:30:00Z", "2026-03-01T09:35:00Z"),
+    ] == [tuple(each.values()) for each in history["items"]]
+    assert 2 == history["total"]
+
+
+def test_a_source_that_leaves_a_memory_takes_its_turn_along(api):
+    kept = observe(api, "We meet at 3.", conversation="a")["memory"]
+    observe(api, "We meet at 3.", source={"conversation_id": "chat", "key": "k"})
+    moved = observe(api, "We meet at 4.", source={"conversation_id": "chat", "key": "k"})
+
+    (found,) = listed(api)
+    assert ([found["uid"]], "We meet at 4.") == (moved["memory"]["turns"], found["content"])
+    assert [moved["memory"]["uid"]] == found["memories"]
+    assert 1 == len(memory(api, kept["uid"])["turns"])
+
+
+def test_what_becomes_of_a_memory_leaves_its_turn(api):
+    uid = observe(api)["memory"]["uid"]
+
+    api.post(f"/v1/memories/{uid}/retract", {"reason": "wrong"})
+
+    (found,) = listed(api)
+    assert ("Ada likes tea.", []) == (found["content"], found["memories"])
+
+
+def test_the_newest_turn_is_taken_back_and_its_message_is_free_again(api):
+    say(api, turn("One."), turn("Two.", message_id="m"), remember=True)
+    gone = listed(api)[-1]
+
+    popped = api.post(f"{CHAT}/turns/pop", {"space": "user:ada"})
+
+    assert ("Two.", gone["uid"]) == (popped.json["turn"]["content"], popped.json["turn"]["uid"])
+    assert ["One."] == said(api)
+    assert ("retracted", "turn_taken_back", []) == tuple(
+        memory(api, gone["memories"][0])[name] for name in ("status", "status_reason", "turns")
+    )
+    assert 404 == api.get(f"{CHAT}/turns/{gone['uid']}?{SPACE}").status_code
+    assert 201 == say(api, turn("Other.", message_id="m")).status_code
+    assert 1 + 1 == api.get(f"{CHAT}?{SPACE}").json["turns"]
+
+
+def test_a_deleted_message_is_not_said_again(api):
+    say(api, turn("One.", message_id="m"))
+
+    counts = delete(api, f"{CHAT}/turns/{listed(api)[0]['uid']}?{SPACE}").json["counts"]
+
+    assert {"turns": 1, "memories_retracted": 0, "memories_kept": 0} == counts
+    again = say(api, turn("One.", message_id="m"))
+    assert (409, "retracted") == (again.status_code, again.json["error"]["code"])
+
+
+def test_what_other_turns_carry_only_loses_the_one(api):
+    uid = observe(api)["memory"]["uid"]
+    observe(api)
+    observe(api, conversation="other")
+
+    def delete_newest(path):
+        return delete(api, f"{path}/turns/{listed(api, path)[-1]['uid']}?{SPACE}").json["counts"]
+
+    assert {"turns": 1, "memories_retracted": 0, "memories_kept": 1} == delete_newest(CHAT)
+    assert ["chat", "other"] == conversations_of(api, uid)
+    delete_newest(CHAT)
+    assert ["other"] == conversations_of(api, uid)
+    assert 1 == delete_newest("/v1/conversations/other")["memories_retracted"]
+    assert "retracted" == memory(api, uid)["status"]
+
+
+def conversations_of(api, uid):
+    return [each["conversation_id"] for each in memory(api, uid)["sources"]]
+
+
+def test_a_deleted_conversation_is_gone_and_opens_again_without_what_it_said(api):
+    say(api, *[turn(str(number)) for number in range(5)], remember=True)
+    observe(api, "Kept elsewhere.")
+    observe(api, "Kept elsewhere.", conversation="other")
+
+    done = delete(api, f"{CHAT}?{SPACE}").json
+
+    assert {"turns": 6, "memories_retracted": 5, "memories_kept": 1} == done["counts"]
+    assert 404 == api.get(f"{CHAT}?{SPACE}").status_code
+    assert 404 == api.get(f"{CHAT}/turns?{SPACE}").status_code
+    assert ["Kept elsewhere."] == [
+        each["content"] for each in api.get(f"/v1/memories?{SPACE}").json["items"]
+    ]
+    say(api, turn("New."))
+    assert ["New."] == said(api)
+
+
+def test_a_transcript_is_a_turn_with_its_message_id(api):
+    body = {"space": "orchestrator:main", "message_id": "m-1", "conversation_id": "chat"}
+    written = api.post("/v1/write-backs/transcript", body | {"content": "Ship it.\n"})
+    (found,) = api.get(f"{CHAT}/turns?space=orchestrator:main").json["items"]
+
+    assert ("Ship it.\n", "m-1", "user") == tuple(
+        found[name] for name in ("content", "message_id", "role")
+    )
+    assert 1 == len(found["memories"]), written.json
+    api.post("/v1/write-backs/transcript", body | {"content": "Ship it later."})
+    (found,) = api.get(f"{CHAT}/turns?space=orchestrator:main").json["items"]
+    assert "Ship it later." == found["content"]
+    delete(api, f"{CHAT}/turns/{found['uid']}?space=orchestrator:main")
+    again = api.post("/v1/write-backs/transcript", body | {"content": "Ship it later."})
+    assert (409, "retracted") == (again.status_code, again.json["error"]["code"])
+
+
+def test_a_popped_transcript_may_be_said_again(api):
+    body = {"space": "orchestrator:main", "message_id": "m-1", "conversation_id": "chat"}
+    api.post("/v1/write-backs/transcript", body | {"content": "Ship it."})
+
+    api.post(f"{CHAT}/turns/pop", {"space": "orchestrator:main"})
+
+    again = api.post("/v1/write-backs/transcript", body | {"content": "Ship it now."})
+    assert 200 == again.status_code, again.json
+    (found,) = api.get(f"{CHAT}/turns?space=orchestrator:main").json["items"]
+    assert "Ship it now." == found["content"]
+
+
+def test_who_may_not_write_reads_and_who_may_not_read_sees_nothing(api):
+    say(api, turn())
+    reader = api.with_key(Role.READER, "user:ada")
+    stranger = api.with_key(Role.ADMIN, "*", tenant="else")
+
+    assert ["Hello."] == said(reader)
+    assert 403 == say(reader, turn()).status_code
+    assert 403 == reader.post(f"{CHAT}/turns/pop", {"space": "user:ada"}).status_code
+    assert 403 == delete(reader, f"{CHAT}?{SPACE}").status_code
+    assert 403 == api.with_key(Role.ADMIN, "user:bob").get(f"{CHAT}?{SPACE}").status_code
+    assert 404 == stranger.get(f"{CHAT}?{SPACE}").status_code
+    assert [] == stranger.get(f"/v1/conversations?{SPACE}").json["items"]
+
+
+def test_a_write_of_turns_leaves_a_trace(api):
+    done = say(api, turn(message_id="m"), remember=True).json
+
+    trace = api.get(f"/v1/traces/{done['trace_id']}").json
+    (event,) = trace["events"]
+    assert ("turn", done["turns"][0]["uid"], "created") == (
+        trace["kind"],
+        event["turn"],
+        event["outcome"],
+    )
