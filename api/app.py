@@ -7,6 +7,7 @@ from flask.json.provider import DefaultJSONProvider
 
 from api import admin, docs, health, spaces
 from api.bodies import limit_bodies
+from api.browser import views as browser
 from api.edges import views as edges
 from api.entities import views as entities
 from api.errors import GraphmemApi, register_error_handlers
@@ -95,4 +96,5 @@ def create_app(
     for blueprint in blueprints:
         api.register_blueprint(blueprint)
     app.register_blueprint(docs.blueprint)
+    app.register_blueprint(browser.blueprint)
     return app
