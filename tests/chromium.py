@@ -74,13 +74,6 @@ class Chromium:
         """Type into an element, once it takes text."""
         self._soon(f"/element/{self.find(css)}/value", {"text": text})
 
-    def press(self, *keys: str) -> None:
-        """Press keys where the cursor is, all held until the last one is down."""
-        downs = [{"type": "keyDown", "value": key} for key in keys]
-        ups = [{"type": "keyUp", "value": key} for key in reversed(keys)]
-        actions = [{"type": "key", "id": "keyboard", "actions": downs + ups}]
-        self._call("POST", "/actions", {"actions": actions})
-
     def screenshot(self, path: Path) -> None:
         """Write a picture of the window."""
         path.write_bytes(base64.b64decode(self._call("GET", "/screenshot")))
