@@ -65,6 +65,9 @@ fuzz: setup ## the tests that make up their own cases, for a long time
 torture: setup ## kill everything again and again: starts, migrations, writes; for about an hour
 	$(BIN)/pytest -m torture -p no:xdist
 
+browser: setup ## look at the graph in Chromium: log in, three saved queries, a picture; no other host
+	$(BIN)/pytest -m browser -p no:xdist -s
+
 bench: setup ## quality and speed, as tables (DATA=../shared/data)
 	$(BIN)/python -m benchmarks --data $(DATA)
 
@@ -76,4 +79,4 @@ format: setup ## format and mend what can be mended
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-.PHONY: help setup run demo check test test-unit smoke coverage fuzz torture bench lock format
+.PHONY: help setup run demo check test test-unit smoke coverage fuzz torture browser bench lock format

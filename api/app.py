@@ -7,6 +7,7 @@ from flask.json.provider import DefaultJSONProvider
 
 from api import admin, docs, health, spaces
 from api.bodies import limit_bodies
+from api.browser import views as browser
 from api.conversations import views as conversations
 from api.conversations.segments import keep_segments
 from api.edges import views as edges
@@ -99,4 +100,5 @@ def create_app(
     for blueprint in blueprints:
         api.register_blueprint(blueprint)
     app.register_blueprint(docs.blueprint)
+    app.register_blueprint(browser.blueprint)
     return app

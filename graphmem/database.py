@@ -89,14 +89,18 @@ def database_password_path(settings: Settings) -> Path:
     return Neo4jHome(database_folder(settings)).password_path
 
 
-def embedded_server(settings: Settings) -> EmbeddedNeo4j:
-    """The embedded server that the settings describe, not yet started."""
+def embedded_server(settings: Settings, *, for_people: bool = False) -> EmbeddedNeo4j:
+    """The embedded server that the settings describe, not yet started.
+
+    Only one ``for_people`` serves Neo4j Browser: that of a single command need not fetch it.
+    """
     neo4j = settings.neo4j
     return EmbeddedNeo4j(
         EmbeddedOptions(
             folder=database_folder(settings),
             bolt_port=neo4j.bolt_port,
             http_port=neo4j.http_port,
+            browser_api=settings.server.url if for_people and neo4j.browser else None,
             heap=neo4j.heap,
             pagecache=neo4j.pagecache,
             cache_folder=settings.server.cache_dir,

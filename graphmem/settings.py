@@ -218,6 +218,12 @@ class ServerSettings:
     disk_low_mib: int = _number(256, 0, 1_048_576)
     auth: bool = True
 
+    @property
+    def url(self) -> str:
+        """The address at which this machine reaches the API."""
+        host = "127.0.0.1" if self.host in {"0.0.0.0", "::"} else self.host  # noqa: S104 - only compared
+        return f"http://{f'[{host}]' if ':' in host else host}:{self.port}"
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Neo4jSettings:
@@ -229,11 +235,17 @@ class Neo4jSettings:
     database: str = "neo4j"
     bolt_port: int = _port(7688)
     http_port: int = _port(7475)
+    browser: bool = True
     heap: str = _size("384m")
     pagecache: str = _size("128m")
     jars_folder: Path | None = None
     maven_url: str | None = None
     java_home: str | None = None
+
+    @property
+    def has_browser(self) -> bool:
+        """Whether our own server is to serve Neo4j Browser."""
+        return self.browser and self.uri is None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

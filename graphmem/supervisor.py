@@ -121,7 +121,7 @@ class Supervisor:
     def _start_database(self) -> None:
         if self._settings.neo4j.uri is None:
             click.echo("Starting Neo4j …", err=True)
-            self._server = embedded_server(self._settings)
+            self._server = embedded_server(self._settings, for_people=True)
             self._had_store = self._server.has_store
             self._spawn("api")  # it loads while Neo4j starts, and waits for it
             self._server.start()
@@ -181,8 +181,9 @@ class Supervisor:
             time.sleep(0.1)
 
     def _is_ready(self) -> bool:
+        url = f"{self._settings.server.url}/health/ready"
         try:
-            with urllib.request.urlopen(f"{self._url}/health/ready", timeout=2) as answer:  # noqa: S310 - our own
+            with urllib.request.urlopen(url, timeout=2) as answer:  # noqa: S310 - our own
                 return bool(json.load(answer)["status"] == "ok")
         except (OSError, urllib.error.URLError, ValueError):
             return False
@@ -274,19 +275,25 @@ class Supervisor:
         if self._server:
             self._server.stop()
 
-    @property
-    def _url(self) -> str:
-        server = self._settings.server
-        host = "127.0.0.1" if server.host in {"0.0.0.0", "::"} else server.host  # noqa: S104 - only compared
-        return f"http://{host}:{server.port}"
-
     def _announce(self) -> None:
-        click.echo("\n".join(ready_lines(self._settings, self._url)), err=True)
+        lines = ready_lines(self._settings, browser=browser_line(self._server))
+        click.echo("\n".join(lines), err=True)
 
 
-def ready_lines(settings: Settings, url: str) -> list[str]:
-    """The text once everything runs: addresses, and where secrets lie, but no secret."""
-    neo4j = settings.neo4j
+def browser_line(server: EmbeddedNeo4j | None) -> str | None:
+    """Where Neo4j Browser is, or why it is not served; nothing where nobody wants it."""
+    if server is None:
+        return None
+    address = server.endpoint.browser_url if server.endpoint else None
+    return address or server.browser_problem
+
+
+def ready_lines(settings: Settings, *, browser: str | None = None) -> list[str]:
+    """The text once everything runs: addresses, and where secrets lie, but no secret.
+
+    ``browser`` is the address of Neo4j Browser, or why there is none.
+    """
+    neo4j, url = settings.neo4j, settings.server.url
     if neo4j.uri:
         address, login = neo4j.uri, f"{neo4j.user}, password in the settings"
     else:
@@ -303,6 +310,7 @@ def ready_lines(settings: Settings, url: str) -> list[str]:
         f"  data       {settings.server.data_dir}",
         f"  Neo4j      {address}",
         f"  its login  {login}",
+        *([f"  Browser    {browser}"] if browser else []),
         "  the graph  docs/neo4j-browser.md says how to look at it",
         "  Ctrl-C stops it all.",
     ]

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import urllib.parse
+import urllib.request
 from http import HTTPStatus
 from itertools import pairwise
 from pathlib import Path
@@ -196,6 +197,18 @@ def test_the_start_says_where_neo4j_and_its_password_are_but_not_the_password(se
     )
     assert f"  its login  neo4j, password in {path}\n" in said
     assert path.read_text("utf-8").strip() not in said
+
+
+def test_neo4j_browser_is_served_at_the_address_that_the_start_says(service):
+    said = (service.folder / "up.log").read_text("utf-8")
+    if "Neo4j Browser is not served" in said:
+        pytest.skip("The jar of Neo4j Browser cannot be had here.")
+    address = f"http://127.0.0.1:{service.environment['GRAPHMEM_NEO4J_HTTP_PORT']}/browser/"
+
+    assert f"  Browser    {address}\n" in said
+    with urllib.request.urlopen(address, timeout=30) as page:
+        policy = page.headers["Content-Security-Policy"]
+    assert f" http://127.0.0.1:{service.port} " in policy
 
 
 @pytest.mark.parametrize("is_chunked", [False, True])

@@ -9,7 +9,9 @@ from neo4j.graph import Path as GraphPath
 from api.memories.schemas import MemoryRequest, write_request
 from graphmem.demo import SPACE, requests
 
-FOLDER = Path(__file__).parents[2] / "docs" / "browser"
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "cypher" / "browser"
+EXAMPLE = ROOT / "docs" / "browser" / "example.json"
 QUERIES = sorted(FOLDER.glob("*.cypher"))
 WAITING = "This one waits for its vectors."
 
@@ -17,7 +19,7 @@ WAITING = "This one waits for its vectors."
 @pytest.fixture
 def filled(house):
     """The demo and the page's example in the test's own tenant, one memory without vectors."""
-    items = json.loads((FOLDER / "example.json").read_text("utf-8"))["items"]
+    items = json.loads(EXAMPLE.read_text("utf-8"))["items"]
     report = house.write(*requests())
     example = house.write(*(write_request(MemoryRequest().load(item)) for item in items))
     assert [None] == sorted({result.error for result in (*report.results, *example.results)})
@@ -177,3 +179,11 @@ def test_only_what_expires_is_listed_with_its_moment(filled):
 
     assert ("Mira renews the lease of the workshop before it ends.", "Todo") == (content, kind)
     assert "2031-03-15" == expires.iso_format()[:10]
+
+
+def test_turns_stand_with_their_conversation_and_what_is_remembered_of_each(filled):
+    rows = ask(filled, "said")
+
+    assert {f"{filled.caller.tenant}/{SPACE}|demo"} == {row[0]["key"] for row in rows}
+    assert [turn["number"] for _, _, turn, _, _ in rows] == list(range(len(rows), 0, -1))
+    assert [turn["content"] for _, _, turn, _, _ in rows] == [row[4]["content"] for row in rows]

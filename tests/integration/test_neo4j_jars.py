@@ -3,7 +3,9 @@
 import errno
 import gc
 import hashlib
+import socket
 import threading
+import time
 from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -11,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from graphmem.adapters.embedded import browser
 from graphmem.adapters.embedded.jars import (
     Jar,
     JarLock,
@@ -19,6 +22,7 @@ from graphmem.adapters.embedded.jars import (
     jars_in,
     packaged_lock,
     read_lock,
+    unreachable,
 )
 from graphmem.adapters.tcp import free_port
 from graphmem.errors import EmbeddedServerError
@@ -220,3 +224,63 @@ def test_ready_made_jar_with_a_wrong_checksum_is_refused(lock: JarLock, reposito
     (repository / lock.jars[0].path).write_bytes(b"worst")
     with pytest.raises(EmbeddedServerError, match="checksum of the lock"):
         jars_in(repository, lock)
+
+
+@pytest.fixture
+def browser_of(lock: JarLock, monkeypatch: pytest.MonkeyPatch) -> Jar:
+    """A tiny jar in the place of the Browser's, and little patience."""
+    monkeypatch.setattr(browser, "packaged_browser", lambda: lock.jars[0])
+    monkeypatch.setattr(browser, "SILENT_SECONDS", 1)
+    return lock.jars[0]
+
+
+def test_browser_is_fetched_once_and_checked(
+    tmp_path: Path, browser_of: Jar, maven_url: str
+) -> None:
+    """The second time nothing is asked."""
+    first = browser.find_browser(tmp_path, maven_url=maven_url)
+    again = browser.find_browser(tmp_path, maven_url=f"http://127.0.0.1:{free_port()}")
+    assert first.jar is not None
+    assert first.jar.read_bytes() == b"first"
+    assert first == again
+
+
+def test_browser_that_is_another_one_is_not_taken(
+    tmp_path: Path, browser_of: Jar, repository: Path, maven_url: str
+) -> None:
+    """The service says so and starts without it."""
+    (repository / browser_of.path).write_bytes(b"worst")
+    found = browser.find_browser(tmp_path, maven_url=maven_url)
+    assert found.jar is None
+    assert "does not have the checksum of the lock" in str(found.problem)
+
+
+def test_browser_without_network_is_told_at_once(tmp_path: Path, browser_of: Jar) -> None:
+    """A refused connection is not tried again and again."""
+    started = time.monotonic()
+    found = browser.find_browser(tmp_path, maven_url=f"http://127.0.0.1:{free_port()}")
+    assert found.jar is None
+    assert str(found.problem).startswith("Neo4j Browser is not served: The jar org.neo4j:neo4j")
+    assert time.monotonic() - started < 5
+
+
+def test_browser_is_not_waited_for_when_no_byte_comes(tmp_path: Path, browser_of: Jar) -> None:
+    """A network that swallows everything delays the start by its patience alone."""
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        started = time.monotonic()
+        found = browser.find_browser(
+            tmp_path, maven_url=f"http://127.0.0.1:{silent.getsockname()[1]}"
+        )
+    assert found.problem in {
+        "Neo4j Browser is not served: Its download stood still for 1 seconds.",
+        f"Neo4j Browser is not served: {unreachable(browser_of, OSError())}",
+    }
+    assert time.monotonic() - started < 5
+
+
+def test_browser_whose_cache_cannot_be_written_is_told(tmp_path: Path, browser_of: Jar) -> None:
+    """A file in the way is the simplest case."""
+    (tmp_path / f"{browser_of.artifact}-{browser_of.version}").write_text("")
+    assert "not served" in str(browser.find_browser(tmp_path).problem)

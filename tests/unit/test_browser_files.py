@@ -12,10 +12,11 @@ from graphmem.model.edge import EdgeType, LineageType
 from graphmem.model.tokens import NEVER_MS
 from graphmem.store import schema
 
-DOCS = Path(__file__).parents[2] / "docs"
+ROOT = Path(__file__).parents[2]
+DOCS, FILES = ROOT / "docs", ROOT / "cypher" / "browser"
 PAGE = (DOCS / "neo4j-browser.md").read_text("utf-8")
-STYLE = (DOCS / "browser" / "graphmem.grass").read_text("utf-8")
-QUERIES = sorted((DOCS / "browser").glob("*.cypher"))
+STYLE = (FILES / "graphmem.grass").read_text("utf-8")
+QUERIES = sorted(FILES.glob("*.cypher"))
 CLASSES = [
     kind
     for _, kind in inspect.getmembers(schema, inspect.isclass)
@@ -170,7 +171,7 @@ def test_every_query_is_bounded_ordered_reads_only_and_takes_no_parameter(path):
 def test_the_page_names_every_query_and_its_title(path):
     title = path.read_text("utf-8").splitlines()[0].removeprefix("// ")
 
-    assert f"[{title}](browser/{path.name})" in PAGE
+    assert f"[{title}](../cypher/browser/{path.name})" in PAGE
 
 
 def test_every_link_of_the_page_leads_somewhere():
@@ -179,4 +180,4 @@ def test_every_link_of_the_page_leads_somewhere():
 
 
 def test_what_never_expires_is_written_in_the_query():
-    assert f"{NEVER_MS} AS never" in (DOCS / "browser" / "expiring.cypher").read_text("utf-8")
+    assert f"{NEVER_MS} AS never" in (FILES / "expiring.cypher").read_text("utf-8")

@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from filelock import FileLock, Timeout
@@ -35,7 +36,8 @@ class AotCache:
 
     def __init__(self, folder: Path, command: Neo4jCommand) -> None:
         self.folder = folder
-        self.command = command
+        # made without extra jars, it serves with and without them
+        self.command = replace(command, extra_jars=())
         self.path = folder / f"aot-{fingerprint(command)}.aot"
 
     @property

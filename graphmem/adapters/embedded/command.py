@@ -26,12 +26,16 @@ class Neo4jCommand:
     java: Java
     jars: tuple[Path, ...]
     heap: str
+    extra_jars: tuple[Path, ...] = ()
     extra_flags: tuple[str, ...] = ()
 
     @property
     def class_path(self) -> str:
-        """The jars one by one: the start-up cache is bound to their order."""
-        return os.pathsep.join(map(str, self.jars))
+        """The jars one by one: the start-up cache is bound to their order.
+
+        The extra ones come last, as Java takes a cache for a class path that goes on behind it.
+        """
+        return os.pathsep.join(map(str, (*self.jars, *self.extra_jars)))
 
     @property
     def collector(self) -> tuple[str, ...]:

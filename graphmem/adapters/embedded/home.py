@@ -78,6 +78,7 @@ class RunningServer:
     uri: str
     http_url: str | None
     started_at: float
+    browser_url: str | None = None
 
 
 class Neo4jHome:

@@ -107,18 +107,27 @@ def jars_in(folder: Path, lock: JarLock) -> list[Path]:
     """
     paths = []
     for jar in lock.jars:
-        candidates = (folder / jar.file_name, folder / jar.path)
-        path = next((each for each in candidates if each.is_file()), None)
+        path = find_in(folder, jar)
         if path is None:
             message = (
                 f"The folder {folder} lacks {jar.file_name}, one of the {len(lock.jars)}"
                 " jars of Neo4j."
             )
             raise EmbeddedServerError(message)
-        if not is_right(path, jar):
-            raise EmbeddedServerError(wrong_checksum(jar, path))
         paths.append(path)
     return sorted(paths)
+
+
+def find_in(folder: Path, jar: Jar) -> Path | None:
+    """Return where a folder has a jar, flat or in Maven's layout, or None.
+
+    Raises EmbeddedServerError when it is not the one of the lock.
+    """
+    candidates = (folder / jar.file_name, folder / jar.path)
+    path = next((each for each in candidates if each.is_file()), None)
+    if path and not is_right(path, jar):
+        raise EmbeddedServerError(wrong_checksum(jar, path))
+    return path
 
 
 def fetch_jars(folder: Path, lock: JarLock, maven_url: str | None = None) -> list[Path]:
@@ -175,22 +184,24 @@ def in_threads(context: "MavenContext", jars: list[Jar]) -> Iterable[Jar]:
             threads.shutdown(wait=False, cancel_futures=True)
 
 
-def maven(folder: Path, maven_url: str | None) -> "MavenContext":
+def maven(
+    folder: Path, maven_url: str | None, *, timeout_seconds: int = TIMEOUT_SECONDS
+) -> "MavenContext":
     """Return the Maven client; it knows the central repository itself."""
     from jgo.maven import MavenContext  # noqa: PLC0415, half a second that only a download needs
 
     remotes = {"central": maven_url.rstrip("/")} if maven_url else None
-    return MavenContext(repo_cache=folder, remote_repos=remotes, timeout=TIMEOUT_SECONDS)
+    return MavenContext(repo_cache=folder, remote_repos=remotes, timeout=timeout_seconds)
 
 
-def fetch(context: "MavenContext", jar: Jar) -> Jar:
-    """Fetch one jar and check it, with three tries.
+def fetch(context: "MavenContext", jar: Jar, *, tries: int = TRIES) -> Jar:
+    """Fetch one jar and check it, with a number of tries.
 
     Raises:
         EmbeddedServerError: it was not to be had, or was not the right one.
         OSError: the disk is full.
     """
-    for attempt in attempts(EmbeddedServerError, tries=TRIES, pause=PAUSE_SECONDS):
+    for attempt in attempts(EmbeddedServerError, tries=tries, pause=PAUSE_SECONDS):
         with attempt:
             _fetch_once(context, jar)
     return jar

@@ -15,6 +15,7 @@ from neo4j import GraphDatabase
 from neo4j.exceptions import AuthError, DatabaseUnavailable, DriverError, Neo4jError
 
 from graphmem.adapters.embedded.aot_cache import AotCache, AotTraining
+from graphmem.adapters.embedded.browser import Browser, browser_settings, find_browser
 from graphmem.adapters.embedded.command import Neo4jCommand, set_first_password
 from graphmem.adapters.embedded.home import Neo4jHome, RunningServer, configuration
 from graphmem.adapters.embedded.jars import fetch_jars, jars_in, packaged_lock
@@ -42,11 +43,13 @@ class EmbeddedOptions:
     """How the server is run.
 
     None means: no HTTP connector, the user's cache, Maven Central, no ready-made jars, any Java.
+    ``browser_api`` is the address of the API for the pages of Neo4j Browser; None: no Browser.
     """
 
     folder: Path
     bolt_port: int = 7688
     http_port: int | None = 7475
+    browser_api: str | None = None
     heap: str = "512m"
     pagecache: str = "128m"
     cache_folder: Path | None = None
@@ -66,6 +69,7 @@ class Endpoint:
     user: str
     password: str = field(repr=False)
     http_url: str | None
+    browser_url: str | None = None
     log_path: Path
 
 
@@ -87,6 +91,7 @@ class EmbeddedNeo4j:
         self._process: GuardedProcess | None = None
         self._endpoint: Endpoint | None = None
         self._training: AotTraining | None = None
+        self._browser = Browser()
 
     def start(self) -> Endpoint:
         """Start the server and return when it answers; the very first time this fetches its jars.
@@ -135,6 +140,11 @@ class EmbeddedNeo4j:
         """Where it answers, once it was started."""
         return self._endpoint
 
+    @property
+    def browser_problem(self) -> str | None:
+        """Why Neo4j Browser is not served although it is wanted."""
+        return self._browser.problem
+
     def __enter__(self) -> Endpoint:
         """Start the server."""
         return self.start()
@@ -155,13 +165,17 @@ class EmbeddedNeo4j:
         for port in filter(None, (options.bolt_port, options.http_port)):
             check_port(port)
         cache_folder = options.cache_folder or Path(platformdirs.user_cache_dir("graphmem"))
+        java, jars = find_java(options.java_home), jars_for(options, cache_folder)
+        self._browser = browser_for(options, cache_folder)
+        browser_jar = self._browser.jar
         command = Neo4jCommand(
-            java=find_java(options.java_home),
-            jars=tuple(jars_for(options, cache_folder)),
+            java=java,
+            jars=tuple(jars),
             heap=options.heap,
+            extra_jars=(browser_jar,) if browser_jar else (),
             extra_flags=options.extra_flags,
         )
-        endpoint = endpoint_for(options, home)
+        endpoint = endpoint_for(options, home, has_browser=browser_jar is not None)
         if not home.has_store:
             set_first_password(home, command, endpoint.password)
         cache = AotCache(cache_folder, command)
@@ -194,7 +208,7 @@ class EmbeddedNeo4j:
                 bolt_port=options.bolt_port,
                 http_port=options.http_port,
                 pagecache=options.pagecache,
-                extra=options.extra_settings,
+                extra=(*browser_lines(options), *options.extra_settings),
             )
         )
 
@@ -242,6 +256,7 @@ class EmbeddedNeo4j:
                 uri=endpoint.uri,
                 http_url=endpoint.http_url,
                 started_at=time.time(),
+                browser_url=endpoint.browser_url,
             )
         )
 
@@ -261,17 +276,22 @@ def attach(folder: Path) -> Endpoint | None:
         user=USER,
         password=password,
         http_url=server.http_url,
+        browser_url=server.browser_url,
         log_path=home.log_path,
     )
 
 
-def endpoint_for(options: EmbeddedOptions, home: Neo4jHome) -> Endpoint:
+def endpoint_for(
+    options: EmbeddedOptions, home: Neo4jHome, *, has_browser: bool = False
+) -> Endpoint:
     """Return where the server will answer, with a new password on the very first start."""
+    http_url = None if options.http_port is None else f"http://{HOST}:{options.http_port}"
     return Endpoint(
         uri=f"bolt://{HOST}:{options.bolt_port}",
         user=USER,
         password=home.password_or_new(),
-        http_url=None if options.http_port is None else f"http://{HOST}:{options.http_port}",
+        http_url=http_url,
+        browser_url=f"{http_url}/browser/" if has_browser else None,
         log_path=home.log_path,
     )
 
@@ -282,6 +302,22 @@ def jars_for(options: EmbeddedOptions, cache_folder: Path) -> list[Path]:
     if options.jars_folder:
         return jars_in(options.jars_folder.absolute(), lock)
     return fetch_jars(cache_folder.absolute() / f"neo4j-{lock.version}", lock, options.maven_url)
+
+
+def browser_for(options: EmbeddedOptions, cache_folder: Path) -> Browser:
+    """Return the Browser where it is wanted and there is a port to serve it at."""
+    if options.browser_api is None or options.http_port is None:
+        return Browser()
+    return find_browser(
+        cache_folder.absolute(), jars_folder=options.jars_folder, maven_url=options.maven_url
+    )
+
+
+def browser_lines(options: EmbeddedOptions) -> tuple[str, ...]:
+    """Return the lines of the configuration for Neo4j Browser."""
+    if options.browser_api is None or options.http_port is None:
+        return ()
+    return browser_settings(bolt_port=options.bolt_port, api_url=options.browser_api)
 
 
 def wait_until_ready(
