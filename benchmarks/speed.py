@@ -32,6 +32,9 @@ _CLIENT_RECALLS = 1_500
 _SINGLE_ADDS = 100
 _FRESH_ITEMS = 200  # at each size, without vectors
 _FRESH_BATCH = 100
+_TURNS_PATH = "/v1/conversations/load/turns"
+_TURN_BATCHES = 10
+_RATIOS = ("embedding_ratio", "recall_ratio", "turn_ratio", "turns_ratio")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,6 +60,10 @@ class Figures:
     texts_per_memory: float
     single_add: Spread
     single_add_vector_given: Spread
+    said_add: Spread
+    turn: Spread
+    turns_per_second: float
+    adds_per_second: float
     recall: Spread
     recall_clients: Spread
     recalls_per_second: float
@@ -69,6 +76,16 @@ class Figures:
     def embedding_ratio(self) -> float:
         """How near adds without vectors come to the embedder alone."""
         return self.embedding_per_second / self.embedder_per_second
+
+    @property
+    def turn_ratio(self) -> float:
+        """A turn to an add with its vector given."""
+        return self.turn.p50 / self.single_add_vector_given.p50
+
+    @property
+    def turns_ratio(self) -> float:
+        """Turns in batches to memories in batches, vectors given."""
+        return self.turns_per_second / self.adds_per_second
 
     @property
     def recall_ratio(self) -> float:
@@ -89,8 +106,7 @@ def run_speed(data: Path, *, sizes: Sequence[int], console: Console) -> dict[str
             measured.append(bench.measure(size))
             print_speed(console, measured, corpus)
     return {
-        str(figures.memories): asdict(figures)
-        | {"embedding_ratio": figures.embedding_ratio, "recall_ratio": figures.recall_ratio}
+        str(figures.memories): asdict(figures) | {name: getattr(figures, name) for name in _RATIOS}
         for figures in measured
     }
 
@@ -120,6 +136,8 @@ class Bench:
             embedding, embedder, texts = self._adds_beside_embedder(client)
             singles = self._single_adds(client, vectors=False)
             given = self._single_adds(client, vectors=True)
+            said, turns = self._adds_beside_turns(client)
+            turn_rate, add_rate = self._batches_beside_turns(client)
         return Figures(
             memories=size,
             load_per_second=load_rate,
@@ -128,6 +146,10 @@ class Bench:
             texts_per_memory=texts,
             single_add=_spread(singles),
             single_add_vector_given=_spread(given),
+            said_add=_spread(said),
+            turn=_spread(turns),
+            turns_per_second=turn_rate,
+            adds_per_second=add_rate,
             recall=_spread(recalls),
             recall_clients=_spread(clients),
             recalls_per_second=rate,
@@ -190,6 +212,43 @@ class Bench:
                 seconds.append(time.perf_counter() - started)
         self._added += _SINGLE_ADDS
         return seconds
+
+    def _adds_beside_turns(self, client: Client) -> tuple[list[float], list[float]]:
+        """The seconds of adds in a conversation, vector given, and of turns, one by one in turn."""
+        adds, turns = [], []
+        for index, text in enumerate(islice(self._fresh, _SINGLE_ADDS)):
+            body = item(SPACE, text, self._vectors.of(index))
+            said = body | {"source": {"conversation_id": "adds"}}
+            for seconds, path, sent in (
+                (adds, "/v1/memories", said),
+                (turns, _TURNS_PATH, _turns([text])),
+            ):
+                started = time.perf_counter()
+                answer = client.call("POST", path, sent)
+                if answer.status in {200, 201}:
+                    seconds.append(time.perf_counter() - started)
+        self._added += _SINGLE_ADDS
+        return adds, turns
+
+    def _batches_beside_turns(self, client: Client) -> tuple[float, float]:
+        """Turns and memories with vectors given a second, in batches of a hundred in turn."""
+        adding = saying = 0.0
+        for number in range(_TURN_BATCHES):
+            texts = list(islice(self._fresh, _FRESH_BATCH))
+            items = [
+                item(SPACE, f"{text} {number}", self._vectors.of(i)) for i, text in enumerate(texts)
+            ]
+            adding += add_batch(client, items)
+            started = time.perf_counter()
+            client.call("POST", _TURNS_PATH, _turns(texts))
+            saying += time.perf_counter() - started
+        count = _TURN_BATCHES * _FRESH_BATCH
+        self._added += count
+        return count / saying, count / adding
+
+
+def _turns(texts: Sequence[str]) -> dict[str, Any]:
+    return {"space": SPACE, "turns": [{"role": "user", "content": text} for text in texts]}
 
 
 def warm_up(client: Client, questions: Sequence[str]) -> None:
@@ -257,6 +316,12 @@ _ROWS: Mapping[str, Any] = {
     "batch adds/s, vectors given": lambda f: f"{f.load_per_second:.0f}",
     "batch adds/s, vectors made": lambda f: f"{f.embedding_per_second:.1f}",
     "  the embedder alone, memories/s": lambda f: f"{f.embedder_per_second:.1f}",
+    "single add in a conversation, vector given": lambda f: str(f.said_add),
+    "a turn": lambda f: str(f.turn),
+    "ratio a turn : single add, vector given": lambda f: f"{f.turn_ratio:.2f}",
+    "turns/s in batches of 100": lambda f: f"{f.turns_per_second:.0f}",
+    "  adds/s in batches of 100, vectors given": lambda f: f"{f.adds_per_second:.0f}",
+    "ratio turns : adds, in batches": lambda f: f"{f.turns_ratio:.2f}",
     "ratio batch adds : embedder": lambda f: f"{f.embedding_ratio:.2f}",
 }
 

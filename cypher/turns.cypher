@@ -119,7 +119,7 @@ UNWIND $space_keys AS key
 MATCH (m:Memory {key: key})
 SET m.turns = reverse(COLLECT {
   MATCH (m)-[:FROM_TURN]->(t:Turn)
-  WITH DISTINCT t ORDER BY t.recorded_at DESC, t.number DESC, t.uid DESC LIMIT 32
+  WITH DISTINCT t ORDER BY t.recorded_at DESC, t.uid DESC LIMIT 32
   RETURN t.uid
 });
 

@@ -15,6 +15,7 @@ from rich.table import Table
 
 from graphmem import __version__
 from graphmem.bootstrap import Graphmem, build, embedder_of
+from graphmem.conversations.keeper import ConversationKeeper
 from graphmem.database import admin_key, connect, database, disk_space
 from graphmem.errors import GraphmemError, InvalidInput
 from graphmem.intake.export_import import Imported, export_lines, import_lines
@@ -27,6 +28,7 @@ from graphmem.recall.request import RankerName, RecallRequest
 from graphmem.settings import Settings, load_settings
 from graphmem.store.migrations import schema_state
 from graphmem.supervisor import Supervisor
+from graphmem.text.normalise import nfc
 from graphmem.upkeep.reembedding import REEMBED
 
 _OUTPUT = click.option(
@@ -382,6 +384,78 @@ def recall(
     )
 
 
+@cli.group()
+def conversations() -> None:
+    """Look at what was said."""
+
+
+@conversations.command("list")
+@click.argument("space")
+@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
+@_TENANT
+@_OUTPUT
+@_with_settings
+def conversations_list(
+    settings: Settings, space: str, limit: int, tenant: str, output: str
+) -> None:
+    """List the conversations of a space, the latest first."""
+    named = _stored_space(space, tenant)
+    with _service(settings) as graphmem:
+        page = graphmem.of(ConversationKeeper).conversations.page(named, limit=limit)
+    _show(
+        [
+            {
+                "id": each.id,
+                "title": each.title,
+                "user": each.user,
+                "turns": each.turns,
+                "updated_at": each.updated_at,
+                "kept_by": each.kept_by,
+            }
+            for each in page.items
+        ],
+        output,
+    )
+
+
+@conversations.command("show")
+@click.argument("space")
+@click.argument("conversation_id")
+@click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
+@click.option("--before", default=None, help="The uid of a turn: what was said before it.")
+@_TENANT
+@_OUTPUT
+@_with_settings
+def conversations_show(
+    settings: Settings,
+    space: str,
+    conversation_id: str,
+    limit: int,
+    before: str | None,
+    tenant: str,
+    output: str,
+) -> None:
+    """Show the newest turns of a conversation, oldest first."""
+    named = _stored_space(space, tenant)
+    with _service(settings) as graphmem:
+        keeper = graphmem.of(ConversationKeeper)
+        found, _ = keeper.turns(named, nfc(conversation_id), before=before, limit=limit)
+    _show(
+        [
+            {
+                "at": turn.at,
+                "role": turn.role.value,
+                "actor": turn.actor,
+                "content": turn.content,
+                "uid": turn.uid,
+                "memories": turn.memories,
+            }
+            for turn in found.turns
+        ],
+        output,
+    )
+
+
 @cli.command("export")
 @click.argument("space")
 @_TENANT
@@ -394,7 +468,7 @@ def recall(
 )
 @_with_settings
 def export_space(settings: Settings, space: str, tenant: str, file: TextIO) -> None:
-    """Write the memories and edges of a space as JSON lines."""
+    """Write all that a space holds as JSON lines."""
     named = _stored_space(space, tenant)
     with _service(settings) as graphmem:
         file.writelines(export_lines(graphmem.transfers, named))
@@ -402,8 +476,9 @@ def export_space(settings: Settings, space: str, tenant: str, file: TextIO) -> N
 
 @cli.command("import")
 @click.argument("space")
-# a byte that is no UTF-8 becomes a character that no memory may have, and its line is named
-@click.argument("file", type=click.File("r", encoding="utf-8", errors="surrogateescape"))
+# a mark of the byte order in front is skipped; a byte that is no UTF-8 becomes a character that no
+# memory may have, and its line is named
+@click.argument("file", type=click.File("r", encoding="utf-8-sig", errors="surrogateescape"))
 @_TENANT
 @_OUTPUT
 @_with_settings

@@ -72,6 +72,7 @@ def exported_memory(memory: Memory, sources: Iterable[Source]) -> dict[str, Any]
         "sources": said,
         "status_reason": memory.status_reason,
         "status_at": iso(memory.status_at),
+        "turns": sorted(memory.turns),
     }
 
 

@@ -12,6 +12,7 @@ from uuid6 import uuid7
 
 from graphmem.model.entity import EntityRef
 from graphmem.model.memory import MemoryType
+from graphmem.model.source import Source
 from graphmem.model.space import parse_space
 from graphmem.recall.request import RankerName
 
@@ -48,6 +49,10 @@ CREATE (m)-[:FROM]->(:Source {
 CREATE (m)-[:HAS_REVISION]->(:Revision {key: key + '|1', space: space, version: 1, replaced_at: at})
 CREATE (m)-[:ABOUT {place: 0}]->(:Topic {key: key, space: space, rank: n, topic: 't'})
 CREATE (:Bulletin {key: key, space: space, generated_at: at})
+CREATE (:Turn {
+  key: key, uid: 't-' + n, space: space, conversation: space + '|c' + n, number: n,
+  status: 'active', message_id: 'm-' + n, content: 'Foreign', chars: 7
+})-[:IN]->(:Conversation {key: space + '|c' + n, space: space, created_at: at, updated_at: at})
 CREATE (:EntityChange {uid: key, space: space, created_at: at})
 CREATE (:Trace {uid: key, tenant: $strangers, space: space, created_at: at})
 MERGE (s:Space {key: space})
@@ -66,6 +71,9 @@ GETS = (
     "/v1/memories/m-1/history?space=user:ada",
     "/v1/memories/m-1/sources?space=user:ada",
     "/v1/memories/m-1/neighbours?space=user:ada",
+    "/v1/conversations?space=user:ada",
+    "/v1/conversations/chat?space=user:ada",
+    "/v1/conversations/chat/turns?space=user:ada&limit=5",
     "/v1/entities?space=user:ada",
     "/v1/entities/project:ship/card?space=user:ada",
     "/v1/entities/merges?space=user:ada",
@@ -95,6 +103,7 @@ def costs(house_of_module, api_of_module):
     for n in range(10):
         body = {"space": "user:ada", "from": f"m-{n}", "to": f"m-{n + 1}", "type": "RELATED_TO"}
         assert 201 == api.post("/v1/edges", body).status_code
+    say(api, 30)
     strangers = f"s-{uuid7()}"
     try:
         add_strangers(house, strangers, 1, FEW)
@@ -112,6 +121,14 @@ def costs(house_of_module, api_of_module):
             " CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 5000 ROWS",
             strangers=f"{strangers}/",
         )
+
+
+def say(api, number):
+    turns = [
+        {"role": "user", "content": f"Tea {n}.", "message_id": f"m-{n}"} for n in range(number)
+    ]
+    body = {"space": "user:ada", "turns": turns}
+    assert api.post("/v1/conversations/chat/turns", body).status_code < 300
 
 
 def add_strangers(house, strangers, first, last):
@@ -149,6 +166,13 @@ def costs_of_all(house, api):
                 )
     with db_hits() as costs["write"]:
         house.write(a_request("One more."))
+    for call, write in (
+        ("said", lambda: house.write(a_request("Said.", source=Source(conversation_id="chat")))),
+        ("say", lambda: say(api, 5)),
+        ("pop", lambda: api.post("/v1/conversations/chat/turns/pop", {"space": "user:ada"})),
+    ):
+        with db_hits() as costs[call]:
+            write()
     for job in ("expire", "decay_commitments", "archive"):
         with db_hits() as hits:
             house.graphmem.policies.reload()
