@@ -1,51 +1,61 @@
 // name: lock_standing
-// Take the locks of entities that are there, in order, and of what merged ones became, which is returned; so none of
-// them is merged before its new mentions are drawn.
+// Take the locks of entities that are there, in order, and of what merged ones became, and return their labels and
+// what they became; so none of them is merged before its new mentions are drawn.
 // parameters: space_keys
 UNWIND $space_keys AS key
 MATCH (e:Entity {key: key})
 SET e.locked = true
 REMOVE e.locked
 WITH key, e
-MATCH (e)-[:MERGED_INTO*1..20]->(t:Entity)
-WHERE NOT EXISTS { (t)-[:MERGED_INTO]->(:Entity) }
-SET t.locked = true
-REMOVE t.locked
-RETURN key, t.entity_key AS entity_key
+CALL (e) {
+  OPTIONAL MATCH (e)-[:MERGED_INTO*1..20]->(t:Entity)
+  WHERE NOT EXISTS { (t)-[:MERGED_INTO]->(:Entity) }
+  SET t.locked = true
+  REMOVE t.locked
+  RETURN t.entity_key AS became
+}
+RETURN key, e.label AS label, became
 ORDER BY key;
 
 // name: resolve
-// What merged entities became, each asked for by its key; those that stand for themselves give no row.
+// The labels of entities that are there, each asked for by its key, and what merged ones became.
 // parameters: space_keys
 UNWIND $space_keys AS key
-MATCH (e:Entity {key: key})-[:MERGED_INTO*1..20]->(t:Entity)
+MATCH (e:Entity {key: key})
+OPTIONAL MATCH (e)-[:MERGED_INTO*1..20]->(t:Entity)
 WHERE NOT EXISTS { (t)-[:MERGED_INTO]->(:Entity) }
-RETURN key, t.entity_key AS entity_key
+RETURN key, e.label AS label, t.entity_key AS became
 ORDER BY key;
 
-// name: list
-// One page of the entities that memories of some spaces mention; the exactly named first, then by key.
-// Each range is a space and the first and last key that it holds.
-// parameters: cursor_exact, cursor_key, exact, limit, ranges, spaces
+// fragment: in_ranges
+// The entities of some ranges whose names begin so. Each range is a space and the first and last key that it holds.
 UNWIND $ranges AS range
 MATCH (e:Entity)
 WHERE e.space = range.space AND e.entity_key >= range.first AND e.entity_key <= range.last
-  AND NOT EXISTS { (e)-[:MERGED_INTO]->(:Entity) }
-WITH e, e.entity_key IN $exact AS is_exact
+WITH e, split(e.entity_key, ':')[1] AS name
+WHERE name STARTS WITH $prefix
+
+// fragment: shown
+// True of an entity that stands for itself and that memories of some spaces mention.
+NOT EXISTS { (e)-[:MERGED_INTO]->(:Entity) }
+AND EXISTS { MATCH (m:Memory)-[:MENTIONS]->(e) WHERE m.space IN $spaces AND m.status <> 'retracted' }
+
+// name: list
+// One page of the entities that memories of some spaces mention; the exactly named first, then by key.
+// parameters: cursor_exact, cursor_key, limit, prefix, ranges, spaces
+@in_ranges
+WITH e, name = $prefix AS is_exact
 WHERE (is_exact < $cursor_exact OR (is_exact = $cursor_exact AND e.key > $cursor_key))
-  AND EXISTS { MATCH (m:Memory)-[:MENTIONS]->(e) WHERE m.space IN $spaces AND m.status <> 'retracted' }
+  AND @shown
 RETURN e.key AS key, e.entity_key AS entity_key, e.space AS space, e.label AS label, e.aliases AS aliases, is_exact
 ORDER BY is_exact DESC, key
 LIMIT $limit;
 
 // name: count
 // How many entities a list shows on all its pages.
-// parameters: ranges, spaces
-UNWIND $ranges AS range
-MATCH (e:Entity)
-WHERE e.space = range.space AND e.entity_key >= range.first AND e.entity_key <= range.last
-  AND NOT EXISTS { (e)-[:MERGED_INTO]->(:Entity) }
-  AND EXISTS { MATCH (m:Memory)-[:MENTIONS]->(e) WHERE m.space IN $spaces AND m.status <> 'retracted' }
+// parameters: prefix, ranges, spaces
+@in_ranges
+  AND @shown
 RETURN count(e) AS total;
 
 // name: card

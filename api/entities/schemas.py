@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import Schema, fields, validate
+from marshmallow import Schema, ValidationError, fields, validate
 
 from api.edges.schemas import check_uid
 from api.fields import EntityField, RequestSchema, Text, UtcDateTime
@@ -11,7 +11,7 @@ from api.paging import PageQuery, page_of
 from api.recall.schemas import CardFactAnswer
 from api.space_fields import SpaceField, SpacesField
 from graphmem.bounded_fields import Several
-from graphmem.model.entity import EntityType
+from graphmem.model.entity import TYPE_FORM, EntityType, is_entity_type
 from graphmem.model.entity_change import ChangeKind, EntityChange
 from graphmem.model.space import space_from_key
 from graphmem.model.upkeep_rows import EntitySummary
@@ -20,13 +20,23 @@ from graphmem.store.entities import Entity, KnownOf
 from graphmem.text.times import iso
 
 _KEY = {"example": "person:john_doe"}
+_TYPE = {
+    "example": "person",
+    "description": f"Any word; {', '.join(EntityType)} are the known ones",
+}
+
+
+def check_type(text: str) -> None:
+    """Refuse what is no word for a type of entities."""
+    if not is_entity_type(text):
+        raise ValidationError(TYPE_FORM)
 
 
 class EntityListQuery(PageQuery):
     """Which entities a list shows."""
 
     space = SpacesField()
-    type = Several(fields.Enum(EntityType, by_value=True), most=16, load_default=list)
+    type = Several(fields.String(validate=check_type, metadata=_TYPE), most=16, load_default=list)
     prefix = Text(load_default="", validate=validate.Length(max=512))
 
 

@@ -28,7 +28,8 @@ from api.paging import cursor_of, page_answer
 from api.service import service
 from graphmem.errors import Forbidden, NotFound
 from graphmem.model.caller import Role
-from graphmem.model.entity import EntityType, entity_key, slug
+from graphmem.model.entity import EntityRef, entity_ref, is_entity_type
+from graphmem.model.names import slug_with_signs
 from graphmem.store.upkeep import Upkeep
 
 blueprint = JsonBlueprint(
@@ -68,7 +69,7 @@ def one(query: dict[str, Any], key: str) -> Response:
     what it became.
     """
     spaces = query["space"]
-    found = service().recall.known_of(_key(key), spaces, limit=1, as_of=None, known_at=None)
+    found = service().recall.known_of(_ref(key), spaces, limit=1, as_of=None, known_at=None)
     if found is None:
         raise NotFound
     summaries = service().of(Upkeep).summaries(spaces, found.entity.key, now=service().clock.now())
@@ -86,7 +87,7 @@ def card(query: dict[str, Any], key: str) -> Response:
     """
     spaces = query["space"]
     found = service().recall.known_of(
-        _key(key), spaces, limit=query["limit"], as_of=query["as_of"], known_at=query["known_at"]
+        _ref(key), spaces, limit=query["limit"], as_of=query["as_of"], known_at=query["known_at"]
     )
     if found is None:
         raise NotFound
@@ -146,16 +147,16 @@ def undo(merge_id: str) -> Response:
     return jsonify(change_view(service().entity_keeper.undo(merge_id, caller=g.caller)))
 
 
-def _prefix(text: str, types: list[EntityType]) -> tuple[list[EntityType], str]:
+def _prefix(text: str, types: list[str]) -> tuple[list[str], str]:
     """The types and the normalised beginning of a name; a prefix may begin with its type."""
     kind, colon, name = text.partition(":")
-    if colon and kind in set(EntityType):
-        return ([EntityType(kind)] if not types or EntityType(kind) in types else types), slug(name)
-    return types, slug(text)
+    if colon and is_entity_type(kind):
+        return ([kind] if not types or kind in types else types), slug_with_signs(name)
+    return types, slug_with_signs(text)
 
 
-def _key(text: str) -> str:
+def _ref(text: str) -> EntityRef:
     try:
-        return entity_key(text)
+        return entity_ref(text)
     except ValueError as error:
         raise NotFound from error

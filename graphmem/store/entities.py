@@ -1,12 +1,12 @@
 """Entities: reading them, and moving mentions from one to another and back."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from graphmem.model.entity import EntityRef, EntityType, label_from_key
+from graphmem.model.entity import EntityRef, label_from_key
 from graphmem.model.entity_change import EntityChange, EntityState
 from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space
@@ -62,7 +62,7 @@ class Entities:
         self,
         spaces: Sequence[Space],
         *,
-        types: Sequence[EntityType],
+        types: Sequence[str],
         prefix: str,
         limit: int,
         after: Cursor | None,
@@ -73,14 +73,13 @@ class Entities:
 
         ``prefix`` is a normalised beginning of a name.
         """
-        kinds = [kind.value for kind in types or EntityType]
-        starts = [f"{kind}:{prefix}" for kind in kinds]
-        owners = sorted({space.without_persona.key for space in spaces})
+        starts = [f"{kind}:{prefix}" for kind in dict.fromkeys(types)] or [""]
         filters: dict[str, Any] = {
             "spaces": [space.key for space in spaces],
+            "prefix": prefix,
             "ranges": [
                 {"space": owner, "first": start, "last": start + _LAST_CHARACTER}
-                for owner in owners
+                for owner in _owners(spaces)
                 for start in starts
             ],
         }
@@ -90,23 +89,21 @@ class Entities:
             "entities.list",
             "entities.count",
             filters=filters,
-            cursor={
-                "exact": starts if prefix else [],
-                "cursor_exact": is_exact,
-                "cursor_key": key,
-            },
+            cursor={"cursor_exact": is_exact, "cursor_key": key},
             limit=limit,
             item_of=_entity,
             cursor_of=lambda row: (row["is_exact"], row["key"]),
         )
 
-    def known_of(self, spaces: Sequence[Space], key: str, question: CardQuestion) -> KnownOf | None:
+    def known_of(
+        self, spaces: Sequence[Space], ref: EntityRef, question: CardQuestion
+    ) -> KnownOf | None:
         """What is known of an entity in some spaces.
 
         One that was merged leads to what it became.
         """
         parameters: dict[str, Any] = {
-            "keys": sorted({f"{space.without_persona.key}|{key}" for space in spaces}),
+            "keys": self._meant(spaces, ref),
             "spaces": [space.key for space in spaces],
             "statuses": list(question.statuses),
             "now": question.now_ms,
@@ -122,20 +119,28 @@ class Entities:
             rows = self._connection.fetch("entities.card", **parameters, **times_ms)
         return _known_of([row for row in rows if row["mentions"]], question.limit)
 
-    def resolved(self, spaces: Sequence[Space], keys: Sequence[str]) -> list[str]:
-        """The keys with merged ones replaced by what they became, in any of some spaces."""
-        if not keys:
+    def resolved(self, spaces: Sequence[Space], refs: Sequence[EntityRef]) -> list[str]:
+        """The keys that are meant in some spaces; of merged ones, those that they became.
+
+        The first space of an owner counts in which the entity is there.
+        """
+        if not refs:
             return []
-        owners = sorted({space.without_persona.key for space in spaces})
-        became = self._connection.read(
-            lambda transaction: resolved_entities(
-                transaction, [f"{owner}|{key}" for owner in owners for key in keys]
-            )
-        )
-        return [
-            next((became[f"{o}|{key}"] for o in owners if f"{o}|{key}" in became), key)
-            for key in keys
-        ]
+        owners = _owners(spaces)
+        space_keys = {f"{owner}|{key}" for owner in owners for ref in refs for key in ref.keys}
+        rows = self._connection.fetch("entities.resolve", space_keys=sorted(space_keys))
+        found = {row["key"]: row for row in rows}
+        return [_resolved(ref, owners, found) for ref in refs]
+
+    def _meant(self, spaces: Sequence[Space], ref: EntityRef) -> list[str]:
+        """The entity that a reference means, by the owner of each of some spaces."""
+        owners = _owners(spaces)
+        if len(ref.keys) == 1:
+            return [f"{owner}|{ref.key}" for owner in owners]
+        space_keys = [f"{owner}|{key}" for owner in owners for key in ref.keys]
+        rows = self._connection.fetch("entities.resolve", space_keys=space_keys)
+        labels = {row["key"]: row["label"] for row in rows}
+        return [f"{owner}|{ref.meant(_labels_of(owner, ref, labels))}" for owner in owners]
 
     def changes(
         self, space: Space, *, limit: int, after: Cursor | None = None
@@ -180,19 +185,36 @@ def _change_cursor(row: Row) -> Cursor:
     return (change.created_at.isoformat(), change.uid)
 
 
-def resolved_entities(transaction: Transaction, keys: Iterable[str]) -> dict[str, str]:
-    """What merged entities became: ``space|key`` → key.
+def _owners(spaces: Iterable[Space]) -> list[str]:
+    return sorted({space.without_persona.key for space in spaces})
 
-    Those that stand for themselves are left out.
+
+def _resolved(ref: EntityRef, owners: Sequence[str], found: Mapping[str, Row]) -> str:
+    """The key that a reference means for the first owner who has such an entity."""
+    labels = {space_key: row["label"] for space_key, row in found.items()}
+    for owner in owners:
+        key = ref.meant(_labels_of(owner, ref, labels))
+        if row := found.get(f"{owner}|{key}"):
+            return str(row["became"] or key)
+    return ref.key
+
+
+def _labels_of(owner: str, ref: EntityRef, labels: Mapping[str, str]) -> dict[str, str]:
+    return {key: labels.get(f"{owner}|{key}", "") for key in ref.keys}
+
+
+def lock_standing(
+    transaction: Transaction, keys: Collection[str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Take the locks of entities and of what merged ones became.
+
+    Gives the labels of those that are there, and the keys of what merged ones became.
     """
-    rows = transaction.run("entities.resolve", space_keys=sorted(keys))
-    return {row["key"]: row["entity_key"] for row in rows}
-
-
-def lock_standing(transaction: Transaction, keys: Iterable[str]) -> dict[str, str]:
-    """Take the locks of entities and of what merged ones became, which is the answer."""
+    if not keys:
+        return {}, {}
     rows = transaction.run("entities.lock_standing", space_keys=sorted(keys))
-    return {row["key"]: row["entity_key"] for row in rows}
+    labels = {row["key"]: row["label"] for row in rows}
+    return labels, {row["key"]: row["became"] for row in rows if row["became"]}
 
 
 def lock_entities(

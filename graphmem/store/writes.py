@@ -78,7 +78,7 @@ def read_state(
     keys.update(key for found in (*updaters.values(), *updates.values()) for key in found)
     keys.update(key for made, members in rollups.items() for key in (made, *members))
     records, resting = read_records(sorted(keys))
-    became = lock_standing(transaction, selection.entities) if selection.entities else {}
+    labels, became = lock_standing(transaction, selection.entities)
     previous = _turns_around(transaction, selection, keys - selection.memories)
     memories = _lock_memories(transaction, keys | previous.keys())
     if late := _made_meanwhile(transaction, memories, named, rollups):
@@ -99,6 +99,7 @@ def read_state(
         corrections=_corrections(transaction, selection.corrections),
         edges=_edges(transaction, selection.edges),
         edge_uids=_edge_uids(transaction, selection.edge_uids),
+        labels=labels,
         became=became,
         records=records,
         resting=resting,
@@ -431,7 +432,7 @@ def _revision_row(revision: Revision) -> Row:
     memory = revision.memory
     whole = {name: getattr(memory, name) for name in _FIELDS} | {
         "space": memory.space.key,
-        "entities": [asdict(ref) for ref in memory.entities],
+        "entities": [{"key": ref.key, "label": ref.label} for ref in memory.entities],
         "source": {
             name: value
             for name, value in asdict(memory.source).items()

@@ -3,7 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable
 
-from graphmem.model.entity import EntityType
+from graphmem.model.entity import EntityType, joined_name, label_signs
 from graphmem.model.entity_change import EntityState
 
 Merge = tuple[str, str]  # the key of the fragment, and of what it becomes
@@ -13,13 +13,14 @@ def entity_fragments(entities: Iterable[EntityState]) -> list[Merge]:
     """Which entities of one space and type have names that differ in blanks alone.
 
     A specific type wins over ``other``, then the longest name, then the one that is mentioned most.
-    Names with digits are left to curators: version 1.2 is not version 12.
+    Names with digits are left to curators: version 1.2 is not version 12. Signs that count divide
+    names: those of the key, and those of a label that an older version put on a key without them.
     """
-    groups: dict[str, list[EntityState]] = defaultdict(list)
+    groups: dict[tuple[str, tuple[str, ...]], list[EntityState]] = defaultdict(list)
     for entity in sorted(entities, key=lambda each: each.key):
-        name = entity.key.partition(":")[2]
+        name = joined_name(entity.key)
         if not entity.is_merged and not any(char.isdigit() for char in name):
-            groups[name.replace("_", "")].append(entity)
+            groups[name, label_signs(entity.label)].append(entity)
     merges: list[Merge] = []
     for group in groups.values():
         specific = {_type(entity) for entity in group} - {EntityType.OTHER.value}
