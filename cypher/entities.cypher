@@ -36,18 +36,25 @@ WITH e, split(e.entity_key, ':')[1] AS name
 WHERE name STARTS WITH $prefix
 
 // fragment: shown
-// True of an entity that stands for itself and that memories of some spaces mention.
+// True of an entity that stands for itself, and that memories of some spaces mention or that is declared there.
 NOT EXISTS { (e)-[:MERGED_INTO]->(:Entity) }
-AND EXISTS { MATCH (m:Memory)-[:MENTIONS]->(e) WHERE m.space IN $spaces AND m.status <> 'retracted' }
+AND ((e.declared AND e.space IN $spaces)
+  OR EXISTS { MATCH (m:Memory)-[:MENTIONS]->(e) WHERE m.space IN $spaces AND m.status <> 'retracted' })
+
+// fragment: entity
+// An entity as it is read. Times come as text, which is faster to read.
+e {.entity_key, .space, .label, .aliases, .declared, .description, .attributes,
+   created_at: toString(e.created_at), updated_at: toString(e.updated_at)} AS e
 
 // name: list
-// One page of the entities that memories of some spaces mention; the exactly named first, then by key.
+// One page of the entities that memories of some spaces mention or that are declared there; the exactly named first,
+// then by key.
 // parameters: cursor_exact, cursor_key, limit, prefix, ranges, spaces
 @in_ranges
 WITH e, name = $prefix AS is_exact
 WHERE (is_exact < $cursor_exact OR (is_exact = $cursor_exact AND e.key > $cursor_key))
   AND @shown
-RETURN e.key AS key, e.entity_key AS entity_key, e.space AS space, e.label AS label, e.aliases AS aliases, is_exact
+RETURN e.key AS key, is_exact, @entity
 ORDER BY is_exact DESC, key
 LIMIT $limit;
 
@@ -87,8 +94,7 @@ CALL (e) {
   }
   RETURN mentions, facts
 }
-RETURN e.entity_key AS entity_key, e.space AS space, e.label AS label, e.aliases AS aliases, mentions,
-       facts
+RETURN e.space AS space, mentions, facts, @entity
 ORDER BY mentions DESC, space;
 
 // name: card_known_at
@@ -111,8 +117,7 @@ CALL (e) {
   ORDER BY f.pinned DESC, f.importance DESC, f.created_at DESC, f.key LIMIT $limit
   RETURN mentions, collect([f.key, f.uid, content]) AS facts
 }
-RETURN e.entity_key AS entity_key, e.space AS space, e.label AS label, e.aliases AS aliases, mentions,
-       [fact IN facts WHERE fact[0] IS NOT NULL] AS facts
+RETURN e.space AS space, mentions, [fact IN facts WHERE fact[0] IS NOT NULL] AS facts, @entity
 ORDER BY mentions DESC, space;
 
 // name: lock
@@ -122,7 +127,7 @@ UNWIND $space_keys AS key
 MATCH (e:Entity {key: key})
 SET e.locked = true
 REMOVE e.locked
-RETURN e.key AS key, e.entity_key AS entity_key, e.label AS label, e.aliases AS aliases,
+RETURN e.key AS key, e.entity_key AS entity_key, e.label AS label, e.aliases AS aliases, e.declared AS declared,
        COUNT { (:Memory)-[:MENTIONS]->(e) } AS mentions, EXISTS { (e)-[:MERGED_INTO]->(:Entity) } AS is_merged
 ORDER BY key;
 
@@ -271,5 +276,39 @@ FOREACH (_ IN CASE WHEN merged IS NULL THEN [] ELSE [1] END |
   DELETE merged
 )
 WITH b, c
-WHERE c.into_is_new AND NOT EXISTS { (b)--() }
+WHERE c.into_is_new AND b.declared IS NULL AND NOT EXISTS { (b)--() }
 DELETE b;
+
+// name: take
+// Take the lock of an entity and return it; one that is not there yet is made, for its key to be locked.
+// parameters: key
+MERGE (e:Entity {key: $key})
+SET e.locked = true
+REMOVE e.locked
+RETURN e.entity_key IS NOT NULL AS is_there, @entity;
+
+// name: ties
+// What an entity is tied to: memories, relations, others that it became or that became it, and changes of it that can
+// still be undone. Its lock is taken.
+// parameters: key, space
+MATCH (e:Entity {key: $key})
+RETURN COUNT { (:Memory)-[:MENTIONS]->(e) } AS mentions, COUNT { (e)-[:RELATION]-(:Entity) } AS relations,
+       COUNT { (e)-[:MERGED_INTO]-(:Entity) } AS merges,
+       COUNT {
+         MATCH (c:EntityChange)
+         WHERE c.space = $space AND c.created_at > datetime({epochMillis: 0}) AND c.undone_at IS NULL
+           AND $key IN [c.from_key, c.into_key]
+       } AS changes;
+
+// name: save
+// Write what is declared of an entity.
+// parameters: key, properties
+MATCH (e:Entity {key: $key})
+SET e += $properties;
+
+// name: delete
+// Remove an entity, and the summaries of it.
+// parameters: key
+MATCH (e:Entity {key: $key})
+OPTIONAL MATCH (s:EntitySummary)-[:SUMMARISES]->(e)
+DETACH DELETE s, e;

@@ -11,17 +11,23 @@ from api.entities.schemas import (
     ChangeAnswer,
     ChangeList,
     ChangeListQuery,
+    EntityBody,
     EntityCard,
     EntityDetail,
     EntityList,
     EntityListQuery,
+    EntityOutcome,
+    EntityPatch,
+    EntityPlace,
     EntityQuery,
     MergeBody,
     SplitBody,
     change_view,
     entity_answer,
+    entity_request,
     entity_view,
     known_view,
+    outcome_view,
 )
 from api.json_blueprint import JsonBlueprint
 from api.paging import cursor_of, page_answer
@@ -30,6 +36,7 @@ from graphmem.errors import Forbidden, NotFound
 from graphmem.model.caller import Role
 from graphmem.model.entity import EntityRef, entity_ref, is_entity_type
 from graphmem.model.names import slug_with_signs
+from graphmem.model.writing import Outcome
 from graphmem.store.upkeep import Upkeep
 
 blueprint = JsonBlueprint(
@@ -42,7 +49,7 @@ blueprint = JsonBlueprint(
 @blueprint.query(EntityListQuery)
 @blueprint.response(200, EntityList)
 def listing(query: dict[str, Any]) -> Response:
-    """List the entities that memories of some spaces mention.
+    """List the entities that memories of some spaces mention, and those declared there.
 
     An entity named exactly as the prefix comes first.
     """
@@ -56,6 +63,54 @@ def listing(query: dict[str, Any]) -> Response:
         after=cursor_of(query),
     )
     return page_answer(page, entity_view)
+
+
+@blueprint.post("")
+@requires(Role.WRITER)
+@blueprint.arguments(EntityBody)
+@blueprint.response(201, EntityOutcome)
+@blueprint.alt_response(200, schema=EntityOutcome, description="It was there, and is written over")
+def declare(values: dict[str, Any]) -> Response:
+    """Declare an entity: what it is called and what is known of it, without any mention.
+
+    It belongs to the owner of the space, in which the key must be allowed to write. One that is
+    there, mentioned or declared, keeps its label; what is given is written over.
+    """
+    done = service().entity_register.declare(
+        values["space"], values["type"], entity_request(values), caller=g.caller
+    )
+    response = jsonify(outcome_view(done))
+    is_new = done.answer.outcome is Outcome.CREATED
+    response.status_code = HTTPStatus.CREATED if is_new else HTTPStatus.OK
+    return response
+
+
+@blueprint.patch("/<key>")
+@requires(Role.WRITER)
+@blueprint.arguments(EntityPatch)
+@blueprint.response(200, EntityOutcome)
+def correct(values: dict[str, Any], key: str) -> Response:
+    """Correct an entity: its description, other names, attributes, or the spelling of its name.
+
+    A merged name leads to what it became.
+    """
+    done = service().entity_register.revise(
+        values["space"], _ref(key), entity_request(values), caller=g.caller
+    )
+    return jsonify(outcome_view(done))
+
+
+@blueprint.delete("/<key>")
+@requires(Role.WRITER)
+@blueprint.query(EntityPlace)
+@blueprint.response(204)
+def delete(query: dict[str, Any], key: str) -> Response:
+    """Delete an entity that nothing mentions or relates to; else 409 says how much does.
+
+    What a merge or split that can be undone needs is not deleted either.
+    """
+    done = service().entity_register.delete(query["space"], _ref(key), caller=g.caller)
+    return Response(status=HTTPStatus.NO_CONTENT, headers={"X-Trace-ID": done.trace_id})
 
 
 @blueprint.get("/<key>")

@@ -2,9 +2,11 @@
 
 import re
 import unicodedata
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import StrEnum
+from typing import Any
 
 from rapidfuzz.distance import Levenshtein
 
@@ -58,6 +60,38 @@ class EntityRef:
         """The key that it means; ``labels`` are those of the entities that are there, by key."""
         plain = self.plain_key
         return plain if plain and labels.get(plain) == self.name else self.key
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Entity:
+    """An entity of an owner: ``space`` is a key without persona.
+
+    A declared one needs no mention; ``description`` and ``attributes`` are its own.
+    """
+
+    key: str  # within its space: person:john_doe
+    space: str
+    label: str
+    aliases: tuple[str, ...] = ()
+    is_declared: bool = False
+    description: str | None = None
+    attributes: Mapping[str, Any] = field(default_factory=dict)
+    created_at: datetime | None = None
+    updated_at: datetime | None = None  # when it was last declared or changed
+
+    @property
+    def type(self) -> str:
+        """Its type, the first part of its key."""
+        return self.key.partition(":")[0]
+
+    def seen_from(self, spaces: Collection[str]) -> "Entity":
+        """What readers of some spaces see: what is declared in the owner's is said to its readers.
+
+        A persona shares the names of its owner's entities alone.
+        """
+        if self.space in spaces:
+            return self
+        return Entity(key=self.key, space=self.space, label=self.label, aliases=self.aliases)
 
 
 _KEY_MAX_CHARS = 2_048  # in any Unicode form, which is looked at before its form is

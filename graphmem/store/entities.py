@@ -6,28 +6,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from graphmem.model.entity import EntityRef, label_from_key
+from graphmem.model.entity import Entity, EntityRef, label_from_key
 from graphmem.model.entity_change import EntityChange, EntityState
 from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space
 from graphmem.model.tokens import ends_after_ms, epoch_ms, facet_token
 from graphmem.store.candidates import CardFact
 from graphmem.store.connection import Connection, Row, Transaction
-from graphmem.store.mapping import entity_change_from_node
+from graphmem.store.mapping import entity_change_from_node, entity_from_node, entity_properties
 from graphmem.store.pages import read_page
 
 _LAST = datetime(9999, 12, 30, tzinfo=UTC)
 _LAST_CHARACTER = "\U0010ffff"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Entity:
-    """An entity as a list shows it. ``space`` is a key without persona."""
-
-    key: str
-    space: str
-    label: str
-    aliases: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,15 +57,16 @@ class Entities:
         limit: int,
         after: Cursor | None,
     ) -> Page[Entity]:
-        """One page of the entities that memories of some spaces mention.
+        """One page of the entities that memories of some spaces mention or that are declared there.
 
         Those named exactly so come first.
 
         ``prefix`` is a normalised beginning of a name.
         """
+        keys = [space.key for space in spaces]
         starts = [f"{kind}:{prefix}" for kind in dict.fromkeys(types)] or [""]
         filters: dict[str, Any] = {
-            "spaces": [space.key for space in spaces],
+            "spaces": keys,
             "prefix": prefix,
             "ranges": [
                 {"space": owner, "first": start, "last": start + _LAST_CHARACTER}
@@ -91,7 +82,7 @@ class Entities:
             filters=filters,
             cursor={"cursor_exact": is_exact, "cursor_key": key},
             limit=limit,
-            item_of=_entity,
+            item_of=lambda row: entity_from_node(row["e"]).seen_from(keys),
             cursor_of=lambda row: (row["is_exact"], row["key"]),
         )
 
@@ -102,9 +93,10 @@ class Entities:
 
         One that was merged leads to what it became.
         """
+        keys = [space.key for space in spaces]
         parameters: dict[str, Any] = {
             "keys": self._meant(spaces, ref),
-            "spaces": [space.key for space in spaces],
+            "spaces": keys,
             "statuses": list(question.statuses),
             "now": question.now_ms,
             "importance": question.importance,
@@ -117,7 +109,7 @@ class Entities:
         else:
             times_ms = {"begins_by": epoch_ms(begins), "ends_after": ends_after_ms(ends)}
             rows = self._connection.fetch("entities.card", **parameters, **times_ms)
-        return _known_of([row for row in rows if row["mentions"]], question.limit)
+        return _known_of(rows, keys, question.limit)
 
     def resolved(self, spaces: Sequence[Space], refs: Sequence[EntityRef]) -> list[str]:
         """The keys that are meant in some spaces; of merged ones, those that they became.
@@ -165,18 +157,22 @@ class Entities:
         )
 
 
-def _known_of(rows: Sequence[Row], limit: int) -> KnownOf | None:
-    if not rows:
+def _known_of(rows: Sequence[Row], spaces: Sequence[str], limit: int) -> KnownOf | None:
+    """What the rows of an entity tell, one by owner, of those that readers of some spaces see."""
+    each = [(entity_from_node(row["e"]).seen_from(spaces), row) for row in rows]
+    seen = [(entity, row) for entity, row in each if entity.is_declared or row["mentions"]]
+    if not seen:
         return None
+    first, _ = seen[0]
     facts = [
-        CardFact(key=fact, uid=uid, content=content, entities=(rows[0]["entity_key"],))
-        for row in rows
+        CardFact(key=fact, uid=uid, content=content, entities=(first.key,))
+        for _, row in seen
         for fact, uid, content in row["facts"]
     ]
     return KnownOf(
-        entity=_entity(rows[0]),
+        entity=first,
         facts=tuple(facts[:limit]),
-        mentions=sum(row["mentions"] for row in rows),
+        mentions=sum(row["mentions"] for _, row in seen),
     )
 
 
@@ -231,6 +227,7 @@ def lock_entities(
             aliases=tuple(row["aliases"] or ()),
             mentions=row["mentions"],
             is_merged=row["is_merged"],
+            is_declared=bool(row["declared"]),
         )
         for row in rows
     }
@@ -348,10 +345,34 @@ def _ends(change: EntityChange) -> dict[str, str]:
     }
 
 
-def _entity(row: Mapping[str, Any]) -> Entity:
-    return Entity(
-        key=row["entity_key"],
-        space=row["space"],
-        label=row["label"],
-        aliases=tuple(row["aliases"] or ()),
-    )
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ties:
+    """What keeps an entity from being deleted."""
+
+    mentions: int
+    relations: int
+    merges: int  # into it, or of it into another one
+    changes: int  # merges and splits of it that can still be undone
+
+
+def take_entity(transaction: Transaction, owner: Space, key: str) -> Entity | None:
+    """Take the lock of an entity that may not be there yet; None where it is new."""
+    row = transaction.run("entities.take", key=f"{owner.key}|{key}")[0]
+    return entity_from_node(row["e"]) if row["is_there"] else None
+
+
+def entity_ties(transaction: Transaction, owner: Space, key: str) -> Ties:
+    """What an entity is tied to."""
+    row = transaction.run("entities.ties", key=f"{owner.key}|{key}", space=owner.key)[0]
+    return Ties(**row)
+
+
+def save_entity(transaction: Transaction, entity: Entity) -> None:
+    """Write an entity that is declared."""
+    key, properties = f"{entity.space}|{entity.key}", entity_properties(entity)
+    transaction.run("entities.save", key=key, properties=properties)
+
+
+def delete_entity(transaction: Transaction, entity: Entity) -> None:
+    """Remove an entity that nothing is tied to, with its summaries."""
+    transaction.run("entities.delete", key=f"{entity.space}|{entity.key}")

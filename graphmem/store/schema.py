@@ -142,7 +142,11 @@ class EntityNode(StructuredNode):
     type = StringProperty(required=True)
     label = StringProperty(required=True)
     aliases = ArrayProperty(StringProperty())
+    declared = BooleanProperty()
+    description = StringProperty()
+    attributes = StringProperty()
     created_at = UtcTimeProperty()
+    updated_at = UtcTimeProperty()
 
     stands_for = RelationshipFrom("EntityNode", "MERGED_INTO")
 

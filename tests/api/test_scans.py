@@ -67,6 +67,8 @@ GETS = (
     "/v1/memories/m-1/sources?space=user:ada",
     "/v1/memories/m-1/neighbours?space=user:ada",
     "/v1/entities?space=user:ada",
+    "/v1/entities?space=user:ada&prefix=sh",
+    "/v1/entities/project:ship?space=user:ada",
     "/v1/entities/project:ship/card?space=user:ada",
     "/v1/entities/merges?space=user:ada",
     "/v1/spaces",
