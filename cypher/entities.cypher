@@ -46,6 +46,16 @@ AND ((e.declared AND e.space IN $spaces)
 e {.entity_key, .space, .label, .aliases, .declared, .description, .attributes,
    created_at: toString(e.created_at), updated_at: toString(e.updated_at)} AS e
 
+// name: next_type
+// The type of the next entity of an owner by key.
+// parameters: after, space
+MATCH (e:Entity)
+USING INDEX e:Entity(space, entity_key)
+WHERE e.space = $space AND e.entity_key > $after
+RETURN split(e.entity_key, ':')[0] AS type
+ORDER BY e.space, e.entity_key
+LIMIT 1;
+
 // name: list
 // One page of the entities that memories of some spaces mention or that are declared there; the exactly named first,
 // then by key.
@@ -64,6 +74,42 @@ LIMIT $limit;
 @in_ranges
   AND @shown
 RETURN count(e) AS total;
+
+// fragment: found
+// The entities that words find among their names and that readers of some spaces see.
+CYPHER 25
+MATCH (e:Entity)
+  SEARCH e IN (FULLTEXT INDEX entity_names FOR $text LIMIT $most) SCORE AS s
+WHERE e.space IN $owners AND @shown
+WITH e, s ORDER BY s DESC, e.key
+
+// name: search
+// One page of the entities that words find among their names: those called exactly so, those of which it is another
+// name, and the others, each best first.
+// parameters: aliases, cursor_key, cursor_rank, cursor_score, labels, limit, most, owners, spaces, text
+@found
+WITH e, toInteger(round(s * 1000000)) AS score, CASE
+  WHEN any(token IN $labels WHERE e.space_token CONTAINS token) THEN 2
+  WHEN any(token IN $aliases WHERE e.space_token CONTAINS token) THEN 1 ELSE 0
+END AS rank
+WHERE rank < $cursor_rank
+  OR (rank = $cursor_rank AND (score < $cursor_score OR (score = $cursor_score AND e.key > $cursor_key)))
+RETURN e.key AS key, rank, score, @entity
+ORDER BY rank DESC, score DESC, key
+LIMIT $limit;
+
+// name: count_found
+// How many entities a search shows on all its pages.
+// parameters: most, owners, spaces, text
+@found
+RETURN count(e) AS total;
+
+// name: index
+// Index entities under their names.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (e:Entity {key: row.key})
+SET e += row.fields;
 
 // name: card
 // What is known of one entity in some spaces, most important first, and how many memories mention it. Only of the

@@ -3,10 +3,10 @@
 from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import Schema, ValidationError, fields, validate
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from api.edges.schemas import check_uid
-from api.fields import EntityField, RequestSchema, Text, UtcDateTime
+from api.fields import EntityField, Line, RequestSchema, Text, UtcDateTime
 from api.paging import PageQuery, page_of
 from api.recall.schemas import CardFactAnswer
 from api.space_fields import SpaceField, SpacesField
@@ -40,6 +40,17 @@ class EntityListQuery(PageQuery):
     space = SpacesField()
     type = Several(fields.String(validate=check_type, metadata=_TYPE), most=16, load_default=list)
     prefix = Text(load_default="", validate=validate.Length(max=512))
+    query = Line(
+        load_default=None,
+        validate=validate.Length(1, 200),
+        metadata={"description": "Words of a name, also in near spellings; the best come first"},
+    )
+
+    @validates_schema
+    def _either(self, values: dict[str, Any], **_: object) -> None:
+        if values["query"] and values["prefix"]:
+            message = "Not together with query."
+            raise ValidationError(message, "prefix")
 
 
 class CardQuery(RequestSchema):

@@ -51,9 +51,19 @@ blueprint = JsonBlueprint(
 def listing(query: dict[str, Any]) -> Response:
     """List the entities that memories of some spaces mention, and those declared there.
 
-    An entity named exactly as the prefix comes first.
+    An entity named exactly as the prefix comes first. With a query they are searched by name: those
+    called exactly so, signs included, come first, then the best of at most a thousand.
     """
     spaces = query["space"]
+    if query["query"]:
+        found = service().entities.search(
+            spaces,
+            query["query"],
+            types=query["type"],
+            limit=query["limit"],
+            after=cursor_of(query),
+        )
+        return page_answer(found, entity_view)
     types, name = _prefix(query["prefix"], query["type"])
     page = service().entities.page(
         spaces,

@@ -13,10 +13,14 @@ from graphmem.model.space import Space
 from graphmem.model.tokens import ends_after_ms, epoch_ms, facet_token
 from graphmem.store.candidates import CardFact
 from graphmem.store.connection import Connection, Row, Transaction
+from graphmem.store.entity_names import alias_token, label_token, name_fields, name_query
 from graphmem.store.mapping import entity_change_from_node, entity_from_node, entity_properties
 from graphmem.store.pages import read_page
 
 _LAST = datetime(9999, 12, 30, tzinfo=UTC)
+FOUND_MAX = 1_000  # entities that a search ranks
+_TYPES_MAX = 64  # beyond, a list without types goes through all entities of its owners
+_BEHIND_ALL = 3  # above every rank of a search
 _LAST_CHARACTER = "\U0010ffff"
 
 
@@ -64,6 +68,8 @@ class Entities:
         ``prefix`` is a normalised beginning of a name.
         """
         keys = [space.key for space in spaces]
+        if prefix and not types:
+            types = self._types(_owners(spaces))
         starts = [f"{kind}:{prefix}" for kind in dict.fromkeys(types)] or [""]
         filters: dict[str, Any] = {
             "spaces": keys,
@@ -84,6 +90,55 @@ class Entities:
             limit=limit,
             item_of=lambda row: entity_from_node(row["e"]).seen_from(keys),
             cursor_of=lambda row: (row["is_exact"], row["key"]),
+        )
+
+    def _types(self, owners: Sequence[str]) -> list[str]:
+        """The types of the entities of some owners; none where these are very many."""
+        found: list[str] = []
+        for owner in owners:
+            after = ""
+            while rows := self._connection.fetch("entities.next_type", space=owner, after=after):
+                found.append(rows[0]["type"])
+                after = f"{found[-1]}:{_LAST_CHARACTER}"
+                if len(found) > _TYPES_MAX:
+                    return []
+        return found
+
+    def search(
+        self,
+        spaces: Sequence[Space],
+        query: str,
+        *,
+        types: Sequence[str],
+        limit: int,
+        after: Cursor | None,
+    ) -> Page[Entity]:
+        """One page of the entities that words find among their names, best first.
+
+        Those that are called exactly so come first, then those of which it is another name.
+        """
+        keys, owners = [space.key for space in spaces], _owners(spaces)
+        rank, score, key = after or (_BEHIND_ALL, 0, "")
+        return read_page(
+            self._connection,
+            "entities.search",
+            "entities.count_found",
+            filters={
+                "text": name_query(query, owners=owners, types=types),
+                "spaces": keys,
+                "owners": owners,
+                "most": FOUND_MAX,
+            },
+            cursor={
+                "labels": [label_token(owner, query) for owner in owners],
+                "aliases": [alias_token(owner, query) for owner in owners],
+                "cursor_rank": rank,
+                "cursor_score": score,
+                "cursor_key": key,
+            },
+            limit=limit,
+            item_of=lambda row: entity_from_node(row["e"]).seen_from(keys),
+            cursor_of=lambda row: (row["rank"], row["score"], row["key"]),
         )
 
     def known_of(
@@ -242,14 +297,9 @@ def shared_mentions(transaction: Transaction, space: Space, from_key: str, into_
 
 def create_entity(transaction: Transaction, space: Space, ref: EntityRef, *, now: datetime) -> None:
     """Create an entity that is not there."""
-    properties = {
-        "key": f"{space.key}|{ref.key}",
-        "entity_key": ref.key,
-        "space": space.key,
-        "type": ref.key.partition(":")[0],
-        "label": ref.label or label_from_key(ref.key),
-        "created_at": now,
-    }
+    label = ref.label or label_from_key(ref.key)
+    entity = Entity(key=ref.key, space=space.key, label=label, created_at=now)
+    properties = entity_properties(entity) | {"key": f"{space.key}|{ref.key}"}
     transaction.run("entities.create", properties=properties)
 
 
@@ -295,6 +345,7 @@ def save_change(transaction: Transaction, change: EntityChange) -> None:
         ends = {name: value for name, value in _ends(change).items() if name.endswith("_key")}
         aliases = list(change.aliases)
         transaction.run("entities.merge_into", **ends, change=change.uid, aliases=aliases)
+        _index_names(transaction, ends.values())
     transaction.run(
         "entities.save_change",
         uid=change.uid,
@@ -334,6 +385,23 @@ def move_back(transaction: Transaction, change: EntityChange) -> None:
     ends = _ends(change)
     transaction.run("entities.move_back", **ends, change=change.uid, space_prefix=change.space)
     transaction.run("entities.finish_undo", uid=change.uid, now=change.undone_at)
+    _index_names(transaction, (ends["from_key"], ends["into_key"]))
+
+
+def _index_names(transaction: Transaction, space_keys: Iterable[str]) -> None:
+    """Index entities under the names that they have now; merged ones are in no index."""
+    rows = transaction.run("entities.lock", space_keys=sorted(space_keys))
+    transaction.run("entities.index", space_rows=[index_row(row) for row in rows])
+
+
+def index_row(row: Row) -> dict[str, Any]:
+    """The row that indexes an entity under its names."""
+    space, _, key = row["key"].partition("|")
+    fields: dict[str, Any] = {"search_names": None, "space_token": None}
+    if not row["is_merged"]:
+        aliases = row["aliases"] or ()
+        fields = name_fields(space, key.partition(":")[0], row["label"], aliases)
+    return {"key": row["key"], "fields": fields}
 
 
 def _ends(change: EntityChange) -> dict[str, str]:

@@ -18,6 +18,7 @@ from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.space import space_from_key
 from graphmem.model.tokens import ALWAYS_MS, NEVER_MS, epoch_ms
 from graphmem.model.trace import TraceRecord
+from graphmem.store.entity_names import name_fields
 from graphmem.store.schema import (
     ApiKeyNode,
     EntityChangeNode,
@@ -299,7 +300,8 @@ def entity_from_node(node: Stored) -> Entity:
 
 def entity_properties(entity: Entity) -> Properties:
     """What is kept of an entity."""
-    return {
+    names = name_fields(entity.space, entity.type, entity.label, entity.aliases)
+    return names | {
         "entity_key": entity.key,
         "space": entity.space,
         "type": entity.type,

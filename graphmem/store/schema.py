@@ -147,6 +147,8 @@ class EntityNode(StructuredNode):
     attributes = StringProperty()
     created_at = UtcTimeProperty()
     updated_at = UtcTimeProperty()
+    search_names = StringProperty()
+    space_token = StringProperty()
 
     stands_for = RelationshipFrom("EntityNode", "MERGED_INTO")
 

@@ -17,6 +17,7 @@ from graphmem.ports import Vector
 from graphmem.store.connection import Row as ReadRow
 from graphmem.store.connection import Transaction
 from graphmem.store.entities import lock_standing
+from graphmem.store.entity_names import alias_token, name_fields, name_words
 from graphmem.store.mapping import (
     chunk_copies,
     edge_from_row,
@@ -475,21 +476,26 @@ def _set_mentions(transaction: Transaction, decision: Decision) -> None:
 
 
 def _mentioned(memory: Memory) -> Row:
-    entities = [_mention_row(memory, ref)["key"] for ref in memory.entities]
-    return {"key": memory.key, "entities": entities}
+    space = memory.space.without_persona.key
+    return {"key": memory.key, "entities": [f"{space}|{ref.key}" for ref in memory.entities]}
 
 
 def _mention_row(memory: Memory, ref: EntityRef) -> Row:
-    space = memory.space.without_persona.key
+    space, label = memory.space.without_persona.key, ref.label or label_from_key(ref.key)
+    type_ = ref.key.partition(":")[0]
+    is_said = label != label_from_key(ref.key)
     return {
         "memory": memory.key,
         "key": f"{space}|{ref.key}",
-        "said": ref.label if ref.label != label_from_key(ref.key) else None,
+        "said": label if is_said else None,
+        "said_words": name_words(space, label) if is_said else "",
+        "said_token": f" {alias_token(space, label)}" if is_said else "",
         "properties": {
             "entity_key": ref.key,
             "space": space,
-            "type": ref.key.partition(":")[0],
-            "label": ref.label,
+            "type": type_,
+            "label": label,
             "created_at": memory.updated_at,
+            **name_fields(space, type_, label, ()),
         },
     }

@@ -161,3 +161,18 @@ def test_split_and_merge_take_names_with_signs(api):
     assert ("tool:c", "tool:c__plus__plus") == (change["from"], change["into"])
     assert "C++" == card(api, "tool:C++").get_json()["label"]
     assert ["About C."] == listed(api, "tool:C++")
+
+
+def test_a_prefix_is_looked_for_in_types_of_any_number(api):
+    types = [f"t{number}" for number in range(80)]
+    items = [
+        {
+            "space": "user:ada",
+            "content": f"Note {start}.",
+            "entities": [f"{type_}:x{start}" for type_ in types[start : start + 16]],
+        }
+        for start in range(0, 80, 16)
+    ]
+    api.post("/v1/memories/batch", {"items": items})
+
+    assert (16, 80) == (len(keys(api, "&prefix=X16")), len(keys(api, "&prefix=x&limit=200")))
