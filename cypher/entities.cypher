@@ -325,6 +325,16 @@ WITH b, c
 WHERE c.into_is_new AND b.declared IS NULL AND NOT EXISTS { (b)--() }
 DELETE b;
 
+// name: declared
+// The next declared entities of an owner by key; what was merged away is another one by now.
+// parameters: after, limit, space
+MATCH (e:Entity)
+USING INDEX e:Entity(space, entity_key)
+WHERE e.space = $space AND e.entity_key > $after AND e.declared AND NOT EXISTS { (e)-[:MERGED_INTO]->(:Entity) }
+RETURN e.entity_key AS key, @entity
+ORDER BY key
+LIMIT $limit;
+
 // name: take
 // Take the lock of an entity and return it; one that is not there yet is made, for its key to be locked.
 // parameters: key

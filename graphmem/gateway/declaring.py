@@ -6,6 +6,7 @@ that a merge or split could still need, is deleted.
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -37,6 +38,7 @@ from graphmem.text.normalise import one_line
 ALIASES_MAX = 32
 DESCRIPTION_MAX_CHARS = 2_000
 NAME_MAX_CHARS = WritePolicy().label_max_chars
+_KEPT_NAME_MAX_CHARS = 2_048  # of a label or alias that an older version or a key made
 _ATTRIBUTES = replace(WritePolicy(), metadata_max_bytes=4_096)
 
 
@@ -166,7 +168,7 @@ class DeclareEntity(_OneEntity):
         name = self.request.name
         if not (self.is_known and name):
             return entity
-        if entity_ref(f"{entity.type}:{name}").key != entity.key and name != entity.label:
+        if name != entity.label and not _is_spelling(name, entity):
             raise InvalidInput({"name": [f"Must be a spelling of {entity.key}."]})
         return replace(entity, label=name)
 
@@ -219,6 +221,12 @@ class DeleteEntity(_OneEntity):
         delete_entity(transaction, entity)
 
 
+def _is_spelling(name: str, entity: Entity) -> bool:
+    with suppress(ValueError):
+        return entity_ref(f"{entity.type}:{name}").key == entity.key
+    return False
+
+
 def _tied(ties: Ties) -> list[str]:
     """What an entity is tied to, each with its number."""
     counted = (
@@ -265,7 +273,7 @@ class EntityRegister:
         Raises:
             InvalidInput, Forbidden, PolicyRefused: see declare.
         """
-        normal = _normalised(request)
+        normal = _normalised(request, most=_KEPT_NAME_MAX_CHARS)
         operation = DeclareEntity(owner=space.without_persona, ref=ref, request=normal)
         return self.gateway.execute(operation, caller)
 
@@ -325,22 +333,22 @@ class EntityRegister:
         return found[0], _in_their_forms(request)
 
 
-def _normalised(request: EntityRequest) -> EntityRequest:
-    if wrong := collected(lambda report: _check_words(request, report)):
+def _normalised(request: EntityRequest, most: int = NAME_MAX_CHARS) -> EntityRequest:
+    if wrong := collected(lambda report: _check_words(request, report, most)):
         raise InvalidInput(wrong)
     return _in_their_forms(request)
 
 
-def _check_words(request: EntityRequest, report: Report) -> None:
+def _check_words(request: EntityRequest, report: Report, most: int = NAME_MAX_CHARS) -> None:
     if request.name is not None:
-        check_text("name", request.name, NAME_MAX_CHARS, report)
+        check_text("name", request.name, most, report)
     if request.description is not None:
         check_text("description", request.description, DESCRIPTION_MAX_CHARS, report)
     aliases = request.aliases or ()
     if len(aliases) > ALIASES_MAX:
         report("aliases", f"At most {ALIASES_MAX}.")
     for index, alias in enumerate(aliases[:ALIASES_MAX]):
-        check_text(f"aliases.{index}", alias, NAME_MAX_CHARS, report)
+        check_text(f"aliases.{index}", alias, most, report)
     check_json("attributes", request.attributes, _ATTRIBUTES, report)
 
 

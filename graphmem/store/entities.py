@@ -1,7 +1,7 @@
 """Entities: reading them, and moving mentions from one to another and back."""
 
 import json
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -15,7 +15,7 @@ from graphmem.store.candidates import CardFact
 from graphmem.store.connection import Connection, Row, Transaction
 from graphmem.store.entity_names import alias_token, label_token, name_fields, name_query
 from graphmem.store.mapping import entity_change_from_node, entity_from_node, entity_properties
-from graphmem.store.pages import read_page
+from graphmem.store.pages import every_row, read_page
 
 _LAST = datetime(9999, 12, 30, tzinfo=UTC)
 FOUND_MAX = 1_000  # entities that a search ranks
@@ -188,6 +188,11 @@ class Entities:
         rows = self._connection.fetch("entities.resolve", space_keys=space_keys)
         labels = {row["key"]: row["label"] for row in rows}
         return [f"{owner}|{ref.meant(_labels_of(owner, ref, labels))}" for owner in owners]
+
+    def declared(self, space: Space) -> Iterator[Entity]:
+        """The entities that are declared in an owner's space, by key."""
+        rows = every_row(self._connection, "entities.declared", space=space.key)
+        return (entity_from_node(row["e"]) for row in rows)
 
     def changes(
         self, space: Space, *, limit: int, after: Cursor | None = None

@@ -1,5 +1,6 @@
 """Entities that are declared, over HTTP: without a mention, corrected, shown and deleted."""
 
+import json
 from urllib.parse import quote
 
 import pytest
@@ -17,7 +18,8 @@ def declare(api, name="John Doe", type_="person", **more):
 
 def patch(api, key, **body):
     body = {"space": "user:ada"} | body
-    return api.client.patch(f"/v1/entities/{key}", json=body, headers={"X-API-Key": api.key})
+    sent = {"data": json.dumps(body), "content_type": "application/json"}
+    return api.client.patch(f"/v1/entities/{key}", headers={"X-API-Key": api.key}, **sent)
 
 
 def delete(api, key, space="user:ada"):
@@ -119,7 +121,8 @@ def test_a_correction_writes_what_it_names_and_null_takes_away(api):
     found = answer.get_json()
     assert (200, "John DOE", None) == (answer.status_code, found["label"], found["description"])
     assert ({"born": 1981}, SAID["aliases"]) == (found["attributes"], found["aliases"])
-    assert 422 == patch(api, JOHN, name="John Smith").status_code
+    for name in ("John Smith", "John Doe+", "!", "", "x" * 101, "\ud800"):
+        assert 422 == patch(api, JOHN, name=name).status_code
     assert 404 == patch(api, "person:nobody", description="x").status_code
     assert 404 == patch(api, "nobody", description="x").status_code
     assert 404 == one(api, "person:nobody").status_code
