@@ -1,52 +1,115 @@
 // name: lock_standing
-// Take the locks of entities that are there, in order, and of what merged ones became, which is returned; so none of
-// them is merged before its new mentions are drawn.
+// Take the locks of entities that are there, in order, and of what merged ones became, and return their labels and
+// what they became; so none of them is merged before its new mentions are drawn.
 // parameters: space_keys
 UNWIND $space_keys AS key
 MATCH (e:Entity {key: key})
 SET e.locked = true
 REMOVE e.locked
 WITH key, e
-MATCH (e)-[:MERGED_INTO*1..20]->(t:Entity)
-WHERE NOT EXISTS { (t)-[:MERGED_INTO]->(:Entity) }
-SET t.locked = true
-REMOVE t.locked
-RETURN key, t.entity_key AS entity_key
+CALL (e) {
+  OPTIONAL MATCH (e)-[:MERGED_INTO*1..20]->(t:Entity)
+  WHERE NOT EXISTS { (t)-[:MERGED_INTO]->(:Entity) }
+  SET t.locked = true
+  REMOVE t.locked
+  RETURN t.entity_key AS became
+}
+RETURN key, e.label AS label, became
 ORDER BY key;
 
 // name: resolve
-// What merged entities became, each asked for by its key; those that stand for themselves give no row.
+// The labels of entities that are there, each asked for by its key, and what merged ones became.
 // parameters: space_keys
 UNWIND $space_keys AS key
-MATCH (e:Entity {key: key})-[:MERGED_INTO*1..20]->(t:Entity)
+MATCH (e:Entity {key: key})
+OPTIONAL MATCH (e)-[:MERGED_INTO*1..20]->(t:Entity)
 WHERE NOT EXISTS { (t)-[:MERGED_INTO]->(:Entity) }
-RETURN key, t.entity_key AS entity_key
+RETURN key, e.label AS label, t.entity_key AS became
 ORDER BY key;
 
-// name: list
-// One page of the entities that memories of some spaces mention; the exactly named first, then by key.
-// Each range is a space and the first and last key that it holds.
-// parameters: cursor_exact, cursor_key, exact, limit, ranges, spaces
+// fragment: in_ranges
+// The entities of some ranges whose names begin so. Each range is a space and the first and last key that it holds.
 UNWIND $ranges AS range
 MATCH (e:Entity)
 WHERE e.space = range.space AND e.entity_key >= range.first AND e.entity_key <= range.last
-  AND NOT EXISTS { (e)-[:MERGED_INTO]->(:Entity) }
-WITH e, e.entity_key IN $exact AS is_exact
+WITH e, split(e.entity_key, ':')[1] AS name
+WHERE name STARTS WITH $prefix
+
+// fragment: shown
+// True of an entity that stands for itself, and that memories of some spaces mention or that is declared there.
+NOT EXISTS { (e)-[:MERGED_INTO]->(:Entity) }
+AND ((e.declared AND e.space IN $spaces)
+  OR EXISTS { MATCH (m:Memory)-[:MENTIONS]->(e) WHERE m.space IN $spaces AND m.status <> 'retracted' })
+
+// fragment: entity
+// An entity as it is read. Times come as text, which is faster to read.
+e {.entity_key, .space, .label, .aliases, .declared, .description, .attributes,
+   created_at: toString(e.created_at), updated_at: toString(e.updated_at)} AS e
+
+// name: next_type
+// The type of the next entity of an owner by key.
+// parameters: after, space
+MATCH (e:Entity)
+USING INDEX e:Entity(space, entity_key)
+WHERE e.space = $space AND e.entity_key > $after
+RETURN split(e.entity_key, ':')[0] AS type
+ORDER BY e.space, e.entity_key
+LIMIT 1;
+
+// name: list
+// One page of the entities that memories of some spaces mention or that are declared there; the exactly named first,
+// then by key.
+// parameters: cursor_exact, cursor_key, limit, prefix, ranges, spaces
+@in_ranges
+WITH e, name = $prefix AS is_exact
 WHERE (is_exact < $cursor_exact OR (is_exact = $cursor_exact AND e.key > $cursor_key))
-  AND EXISTS { MATCH (m:Memory)-[:MENTIONS]->(e) WHERE m.space IN $spaces AND m.status <> 'retracted' }
-RETURN e.key AS key, e.entity_key AS entity_key, e.space AS space, e.label AS label, e.aliases AS aliases, is_exact
+  AND @shown
+RETURN e.key AS key, is_exact, @entity
 ORDER BY is_exact DESC, key
 LIMIT $limit;
 
 // name: count
 // How many entities a list shows on all its pages.
-// parameters: ranges, spaces
-UNWIND $ranges AS range
-MATCH (e:Entity)
-WHERE e.space = range.space AND e.entity_key >= range.first AND e.entity_key <= range.last
-  AND NOT EXISTS { (e)-[:MERGED_INTO]->(:Entity) }
-  AND EXISTS { MATCH (m:Memory)-[:MENTIONS]->(e) WHERE m.space IN $spaces AND m.status <> 'retracted' }
+// parameters: prefix, ranges, spaces
+@in_ranges
+  AND @shown
 RETURN count(e) AS total;
+
+// fragment: found
+// The entities that words find among their names and that readers of some spaces see.
+CYPHER 25
+MATCH (e:Entity)
+  SEARCH e IN (FULLTEXT INDEX entity_names FOR $text LIMIT $most) SCORE AS s
+WHERE e.space IN $owners AND @shown
+WITH e, s ORDER BY s DESC, e.key
+
+// name: search
+// One page of the entities that words find among their names: those called exactly so, those of which it is another
+// name, and the others, each best first.
+// parameters: aliases, cursor_key, cursor_rank, cursor_score, labels, limit, most, owners, spaces, text
+@found
+WITH e, toInteger(round(s * 1000000)) AS score, CASE
+  WHEN any(token IN $labels WHERE e.space_token CONTAINS token) THEN 2
+  WHEN any(token IN $aliases WHERE e.space_token CONTAINS token) THEN 1 ELSE 0
+END AS rank
+WHERE rank < $cursor_rank
+  OR (rank = $cursor_rank AND (score < $cursor_score OR (score = $cursor_score AND e.key > $cursor_key)))
+RETURN e.key AS key, rank, score, @entity
+ORDER BY rank DESC, score DESC, key
+LIMIT $limit;
+
+// name: count_found
+// How many entities a search shows on all its pages.
+// parameters: most, owners, spaces, text
+@found
+RETURN count(e) AS total;
+
+// name: index
+// Index entities under their names.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (e:Entity {key: row.key})
+SET e += row.fields;
 
 // name: card
 // What is known of one entity in some spaces, most important first, and how many memories mention it. Only of the
@@ -77,8 +140,7 @@ CALL (e) {
   }
   RETURN mentions, facts
 }
-RETURN e.entity_key AS entity_key, e.space AS space, e.label AS label, e.aliases AS aliases, mentions,
-       facts
+RETURN e.space AS space, mentions, facts, @entity
 ORDER BY mentions DESC, space;
 
 // name: card_known_at
@@ -101,8 +163,7 @@ CALL (e) {
   ORDER BY f.pinned DESC, f.importance DESC, f.created_at DESC, f.key LIMIT $limit
   RETURN mentions, collect([f.key, f.uid, content]) AS facts
 }
-RETURN e.entity_key AS entity_key, e.space AS space, e.label AS label, e.aliases AS aliases, mentions,
-       [fact IN facts WHERE fact[0] IS NOT NULL] AS facts
+RETURN e.space AS space, mentions, [fact IN facts WHERE fact[0] IS NOT NULL] AS facts, @entity
 ORDER BY mentions DESC, space;
 
 // name: lock
@@ -112,7 +173,7 @@ UNWIND $space_keys AS key
 MATCH (e:Entity {key: key})
 SET e.locked = true
 REMOVE e.locked
-RETURN e.key AS key, e.entity_key AS entity_key, e.label AS label, e.aliases AS aliases,
+RETURN e.key AS key, e.entity_key AS entity_key, e.label AS label, e.aliases AS aliases, e.declared AS declared,
        COUNT { (:Memory)-[:MENTIONS]->(e) } AS mentions, EXISTS { (e)-[:MERGED_INTO]->(:Entity) } AS is_merged
 ORDER BY key;
 
@@ -261,5 +322,49 @@ FOREACH (_ IN CASE WHEN merged IS NULL THEN [] ELSE [1] END |
   DELETE merged
 )
 WITH b, c
-WHERE c.into_is_new AND NOT EXISTS { (b)--() }
+WHERE c.into_is_new AND b.declared IS NULL AND NOT EXISTS { (b)--() }
 DELETE b;
+
+// name: declared
+// The next declared entities of an owner by key; what was merged away is another one by now.
+// parameters: after, limit, space
+MATCH (e:Entity)
+USING INDEX e:Entity(space, entity_key)
+WHERE e.space = $space AND e.entity_key > $after AND e.declared AND NOT EXISTS { (e)-[:MERGED_INTO]->(:Entity) }
+RETURN e.entity_key AS key, @entity
+ORDER BY key
+LIMIT $limit;
+
+// name: take
+// Take the lock of an entity and return it; one that is not there yet is made, for its key to be locked.
+// parameters: key
+MERGE (e:Entity {key: $key})
+SET e.locked = true
+REMOVE e.locked
+RETURN e.entity_key IS NOT NULL AS is_there, @entity;
+
+// name: ties
+// What an entity is tied to: memories, relations, others that it became or that became it, and changes of it that can
+// still be undone. Its lock is taken.
+// parameters: key, space
+MATCH (e:Entity {key: $key})
+RETURN COUNT { (:Memory)-[:MENTIONS]->(e) } AS mentions, COUNT { (e)-[:RELATION]-(:Entity) } AS relations,
+       COUNT { (e)-[:MERGED_INTO]-(:Entity) } AS merges,
+       COUNT {
+         MATCH (c:EntityChange)
+         WHERE c.space = $space AND c.created_at > datetime({epochMillis: 0}) AND c.undone_at IS NULL
+           AND $key IN [c.from_key, c.into_key]
+       } AS changes;
+
+// name: save
+// Write what is declared of an entity.
+// parameters: key, properties
+MATCH (e:Entity {key: $key})
+SET e += $properties;
+
+// name: delete
+// Remove an entity, and the summaries of it.
+// parameters: key
+MATCH (e:Entity {key: $key})
+OPTIONAL MATCH (s:EntitySummary)-[:SUMMARISES]->(e)
+DETACH DELETE s, e;

@@ -15,6 +15,16 @@ UNWIND $space_rows AS row
 MATCH (m:Memory {key: row.key})
 SET m += row.words;
 
+// name: named_entities
+// The next entities by key, with their names.
+// parameters: after, limit
+MATCH (e:Entity)
+USING INDEX e:Entity(key)
+WHERE e.key > $after
+RETURN e {.key, .label, .aliases, is_merged: EXISTS { (e)-[:MERGED_INTO]->(:Entity) }} AS m
+ORDER BY e.key
+LIMIT $limit;
+
 // name: date_former_vectors
 // Note of the vectors of the next earlier versions, by key, when they were replaced; gives the last key.
 // parameters: after, limit

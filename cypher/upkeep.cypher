@@ -204,7 +204,7 @@ ORDER BY key;
 MATCH (e:Entity)
 USING INDEX e:Entity(space, entity_key)
 WHERE e.space = $space AND e.entity_key > '' AND NOT EXISTS { (e)-[:MERGED_INTO]->(:Entity) }
-RETURN e.entity_key AS entity_key, e.label AS label, e.aliases AS aliases,
+RETURN e.entity_key AS entity_key, e.label AS label, e.aliases AS aliases, e.declared AS declared,
        COUNT { (:Memory)-[:MENTIONS]->(e) } AS mentions
 ORDER BY entity_key
 LIMIT $limit;

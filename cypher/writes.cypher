@@ -232,7 +232,9 @@ MERGE (e:Entity {key: row.key})
 WITH e, row, coalesce(e.aliases, []) AS aliases
 FOREACH (_ IN CASE
     WHEN row.said IS NULL OR row.said = e.label OR row.said IN aliases OR size(aliases) >= 16 THEN [] ELSE [1]
-  END | SET e.aliases = aliases + row.said
+  END |
+  SET e.aliases = aliases + row.said, e.search_names = e.search_names + row.said_words,
+      e.space_token = e.space_token + row.said_token
 )
 WITH e, row
 MATCH (e)-[:MERGED_INTO*0..20]->(stands:Entity)

@@ -16,6 +16,7 @@ from graphmem.adapters.language_models import build_language_model
 from graphmem.adapters.workspaces import Workspaces
 from graphmem.database import process_name
 from graphmem.errors import GraphmemError, SchemaOutdated, StoreLoginRefused, StoreUnavailable
+from graphmem.gateway.declaring import EntityRegister
 from graphmem.gateway.entities import EntityKeeper
 from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.migration_steps import CORE_STEPS
@@ -266,6 +267,7 @@ def build_core(
             ids=ids,
         ),
         entity_keeper=EntityKeeper(gateway=gateway, ids=ids),
+        entity_register=EntityRegister(gateway=gateway, overrides=base.entities.overrides),
         recall=Recall(
             Candidates(connection, slot),
             entities,

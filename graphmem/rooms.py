@@ -12,6 +12,7 @@ from typing import Any, Protocol
 from graphmem.adapters.event_log import EventLog
 from graphmem.adapters.workspaces import Workspaces
 from graphmem.errors import GraphmemError
+from graphmem.gateway.declaring import EntityRegister
 from graphmem.gateway.entities import EntityKeeper
 from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.reactions import Reaction
@@ -51,6 +52,7 @@ class Core:
     gateway: Gateway
     writing: Writing
     entity_keeper: EntityKeeper
+    entity_register: EntityRegister
     recall: Recall
     memories: Memories
     edges: Edges

@@ -3,31 +3,54 @@
 from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import Schema, fields, validate
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from api.edges.schemas import check_uid
-from api.fields import EntityField, RequestSchema, Text, UtcDateTime
+from api.fields import EntityField, Line, RequestSchema, Text, UtcDateTime
 from api.paging import PageQuery, page_of
 from api.recall.schemas import CardFactAnswer
 from api.space_fields import SpaceField, SpacesField
-from graphmem.bounded_fields import Several
-from graphmem.model.entity import EntityType
+from graphmem.bounded_fields import Several, Table
+from graphmem.gateway.declaring import ALIASES_MAX, Declared, EntityRequest
+from graphmem.gateway.operation import Executed
+from graphmem.model.entity import TYPE_FORM, Entity, EntityType, is_entity_type
 from graphmem.model.entity_change import ChangeKind, EntityChange
 from graphmem.model.space import space_from_key
 from graphmem.model.upkeep_rows import EntitySummary
 from graphmem.recall.cards import Card
-from graphmem.store.entities import Entity, KnownOf
+from graphmem.store.entities import KnownOf
 from graphmem.text.times import iso
 
 _KEY = {"example": "person:john_doe"}
+_TYPE = {
+    "example": "person",
+    "description": f"Any word; {', '.join(EntityType)} are the known ones",
+}
+
+
+def check_type(text: str) -> None:
+    """Refuse what is no word for a type of entities."""
+    if not is_entity_type(text):
+        raise ValidationError(TYPE_FORM)
 
 
 class EntityListQuery(PageQuery):
     """Which entities a list shows."""
 
     space = SpacesField()
-    type = Several(fields.Enum(EntityType, by_value=True), most=16, load_default=list)
+    type = Several(fields.String(validate=check_type, metadata=_TYPE), most=16, load_default=list)
     prefix = Text(load_default="", validate=validate.Length(max=512))
+    query = Line(
+        load_default=None,
+        validate=validate.Length(1, 200),
+        metadata={"description": "Words of a name, also in near spellings; the best come first"},
+    )
+
+    @validates_schema
+    def _either(self, values: dict[str, Any], **_: object) -> None:
+        if values["query"] and values["prefix"]:
+            message = "Not together with query."
+            raise ValidationError(message, "prefix")
 
 
 class CardQuery(RequestSchema):
@@ -74,14 +97,63 @@ class SplitBody(RequestSchema):
     reason = Text(load_default=None, validate=validate.Length(1, 500))
 
 
+class _EntityValues(RequestSchema):
+    """What may be said of an entity; null takes it away."""
+
+    description = Text(allow_none=True, metadata={"example": "Ada's landlord"})
+    aliases = Several(Text(), most=ALIASES_MAX, metadata={"example": ["Johnny"]})
+    attributes = Table(
+        keys=fields.String(),
+        allow_none=True,
+        metadata={"description": "A JSON object of at most 4 kB", "example": {"born": 1980}},
+    )
+
+
+class EntityBody(_EntityValues):
+    """An entity to be declared."""
+
+    space = SpaceField(required=True, metadata={"example": "user:ada"})
+    type = Text(required=True, metadata=_TYPE)
+    name = Text(required=True, metadata={"example": "John Doe"})
+
+
+class EntityPatch(_EntityValues):
+    """What is to be corrected of an entity."""
+
+    space = SpaceField(required=True, metadata={"example": "user:ada"})
+    name = Text(metadata={"description": "Another spelling of its name", "example": "John Doe"})
+
+
+class EntityPlace(RequestSchema):
+    """In which space the entity is."""
+
+    space = SpaceField(required=True)
+
+
 class EntityListed(Schema):
-    """An entity."""
+    """An entity. What is declared of it is said to readers of its owner's space."""
 
     key = fields.String(metadata=_KEY)
     type = fields.String()
     label = fields.String()
     aliases = fields.List(fields.String())
     space = fields.String()
+    declared = fields.Boolean(metadata={"description": "Whether it is there without a mention"})
+    description = fields.String(allow_none=True)
+    attributes = fields.Dict()
+    created_at = fields.DateTime(allow_none=True)
+    updated_at = fields.DateTime(
+        allow_none=True, metadata={"description": "When it was last declared or corrected"}
+    )
+
+
+class EntityOutcome(EntityListed):
+    """An entity, and what became of it."""
+
+    outcome = fields.String(metadata={"enum": ["created", "revised", "unchanged"]})
+    trace_id = fields.String(
+        allow_none=True, metadata={"description": "None where nothing changed"}
+    )
 
 
 EntityList = page_of(EntityListed, "EntityList", "One page of entities.")
@@ -141,11 +213,29 @@ def entity_view(entity: Entity) -> dict[str, Any]:
     """An entity as every answer shows it."""
     return {
         "key": entity.key,
-        "type": entity.key.partition(":")[0],
+        "type": entity.type,
         "label": entity.label,
         "aliases": list(entity.aliases),
         "space": space_from_key(entity.space).name,
+        "declared": entity.is_declared,
+        "description": entity.description,
+        "attributes": dict(entity.attributes),
+        "created_at": iso(entity.created_at),
+        "updated_at": iso(entity.updated_at),
     }
+
+
+def outcome_view(done: Executed[Declared]) -> dict[str, Any]:
+    """What became of an entity."""
+    entity, outcome = done.answer
+    trace_id = done.trace_id if done.events else None
+    return entity_view(entity) | {"outcome": outcome.value, "trace_id": trace_id}
+
+
+def entity_request(values: Mapping[str, Any]) -> EntityRequest:
+    """What a body says of an entity."""
+    said = {name: value for name, value in values.items() if name not in {"space", "type"}}
+    return EntityRequest(**said, given=frozenset(said))
 
 
 def known_view(known: KnownOf) -> dict[str, Any]:

@@ -11,24 +11,32 @@ from api.entities.schemas import (
     ChangeAnswer,
     ChangeList,
     ChangeListQuery,
+    EntityBody,
     EntityCard,
     EntityDetail,
     EntityList,
     EntityListQuery,
+    EntityOutcome,
+    EntityPatch,
+    EntityPlace,
     EntityQuery,
     MergeBody,
     SplitBody,
     change_view,
     entity_answer,
+    entity_request,
     entity_view,
     known_view,
+    outcome_view,
 )
 from api.json_blueprint import JsonBlueprint
 from api.paging import cursor_of, page_answer
 from api.service import service
 from graphmem.errors import Forbidden, NotFound
 from graphmem.model.caller import Role
-from graphmem.model.entity import EntityType, entity_key, slug
+from graphmem.model.entity import EntityRef, entity_ref, is_entity_type
+from graphmem.model.names import slug_with_signs
+from graphmem.model.writing import Outcome
 from graphmem.store.upkeep import Upkeep
 
 blueprint = JsonBlueprint(
@@ -41,11 +49,21 @@ blueprint = JsonBlueprint(
 @blueprint.query(EntityListQuery)
 @blueprint.response(200, EntityList)
 def listing(query: dict[str, Any]) -> Response:
-    """List the entities that memories of some spaces mention.
+    """List the entities that memories of some spaces mention, and those declared there.
 
-    An entity named exactly as the prefix comes first.
+    An entity named exactly as the prefix comes first. With a query they are searched by name: those
+    called exactly so, signs included, come first, then the best of at most a thousand.
     """
     spaces = query["space"]
+    if query["query"]:
+        found = service().entities.search(
+            spaces,
+            query["query"],
+            types=query["type"],
+            limit=query["limit"],
+            after=cursor_of(query),
+        )
+        return page_answer(found, entity_view)
     types, name = _prefix(query["prefix"], query["type"])
     page = service().entities.page(
         spaces,
@@ -55,6 +73,54 @@ def listing(query: dict[str, Any]) -> Response:
         after=cursor_of(query),
     )
     return page_answer(page, entity_view)
+
+
+@blueprint.post("")
+@requires(Role.WRITER)
+@blueprint.arguments(EntityBody)
+@blueprint.response(201, EntityOutcome)
+@blueprint.alt_response(200, schema=EntityOutcome, description="It was there, and is written over")
+def declare(values: dict[str, Any]) -> Response:
+    """Declare an entity: what it is called and what is known of it, without any mention.
+
+    It belongs to the owner of the space, in which the key must be allowed to write. One that is
+    there, mentioned or declared, keeps its label; what is given is written over.
+    """
+    done = service().entity_register.declare(
+        values["space"], values["type"], entity_request(values), caller=g.caller
+    )
+    response = jsonify(outcome_view(done))
+    is_new = done.answer.outcome is Outcome.CREATED
+    response.status_code = HTTPStatus.CREATED if is_new else HTTPStatus.OK
+    return response
+
+
+@blueprint.patch("/<key>")
+@requires(Role.WRITER)
+@blueprint.arguments(EntityPatch)
+@blueprint.response(200, EntityOutcome)
+def correct(values: dict[str, Any], key: str) -> Response:
+    """Correct an entity: its description, other names, attributes, or the spelling of its name.
+
+    A merged name leads to what it became.
+    """
+    done = service().entity_register.revise(
+        values["space"], _ref(key), entity_request(values), caller=g.caller
+    )
+    return jsonify(outcome_view(done))
+
+
+@blueprint.delete("/<key>")
+@requires(Role.WRITER)
+@blueprint.query(EntityPlace)
+@blueprint.response(204)
+def delete(query: dict[str, Any], key: str) -> Response:
+    """Delete an entity that nothing mentions or relates to; else 409 says how much does.
+
+    What a merge or split that can be undone needs is not deleted either.
+    """
+    done = service().entity_register.delete(query["space"], _ref(key), caller=g.caller)
+    return Response(status=HTTPStatus.NO_CONTENT, headers={"X-Trace-ID": done.trace_id})
 
 
 @blueprint.get("/<key>")
@@ -68,7 +134,7 @@ def one(query: dict[str, Any], key: str) -> Response:
     what it became.
     """
     spaces = query["space"]
-    found = service().recall.known_of(_key(key), spaces, limit=1, as_of=None, known_at=None)
+    found = service().recall.known_of(_ref(key), spaces, limit=1, as_of=None, known_at=None)
     if found is None:
         raise NotFound
     summaries = service().of(Upkeep).summaries(spaces, found.entity.key, now=service().clock.now())
@@ -86,7 +152,7 @@ def card(query: dict[str, Any], key: str) -> Response:
     """
     spaces = query["space"]
     found = service().recall.known_of(
-        _key(key), spaces, limit=query["limit"], as_of=query["as_of"], known_at=query["known_at"]
+        _ref(key), spaces, limit=query["limit"], as_of=query["as_of"], known_at=query["known_at"]
     )
     if found is None:
         raise NotFound
@@ -146,16 +212,16 @@ def undo(merge_id: str) -> Response:
     return jsonify(change_view(service().entity_keeper.undo(merge_id, caller=g.caller)))
 
 
-def _prefix(text: str, types: list[EntityType]) -> tuple[list[EntityType], str]:
+def _prefix(text: str, types: list[str]) -> tuple[list[str], str]:
     """The types and the normalised beginning of a name; a prefix may begin with its type."""
     kind, colon, name = text.partition(":")
-    if colon and kind in set(EntityType):
-        return ([EntityType(kind)] if not types or EntityType(kind) in types else types), slug(name)
-    return types, slug(text)
+    if colon and is_entity_type(kind):
+        return ([kind] if not types or kind in types else types), slug_with_signs(name)
+    return types, slug_with_signs(text)
 
 
-def _key(text: str) -> str:
+def _ref(text: str) -> EntityRef:
     try:
-        return entity_key(text)
+        return entity_ref(text)
     except ValueError as error:
         raise NotFound from error

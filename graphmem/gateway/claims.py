@@ -5,8 +5,8 @@ Those of a memory that a room keeps name the room, so that no plain write ever m
 
 from collections.abc import Iterable
 
-from graphmem.model.entity import slug
 from graphmem.model.memory import Memory, MemoryType
+from graphmem.model.names import slug
 from graphmem.model.space import Space
 from graphmem.model.state import AT
 from graphmem.model.writing import WriteRequest

@@ -15,7 +15,7 @@ from graphmem.gateway.reactions import Changes, Resting, read_resting
 from graphmem.gateway.validation import NOT_STORABLE
 from graphmem.gateway.workbench import Workbench
 from graphmem.model.caller import Caller, Role
-from graphmem.model.entity import EntityRef, digits_differ, entity_key, label_from_key, likeness
+from graphmem.model.entity import EntityRef, digits_differ, entity_ref, label_from_key, likeness
 from graphmem.model.entity_change import ChangeKind, EntityChange, EntityState
 from graphmem.model.event import Effect, Event, Subject
 from graphmem.model.memory import memory_key
@@ -52,6 +52,8 @@ class EntitiesState:
     change: EntityChange | None = None  # the one to be undone
     later: Sequence[str] = ()  # changes that build on it
     resting: Resting = ()
+    one: str = ""  # the keys that are meant
+    other: str = ""
 
 
 class _EntityOperation(Operation[EntitiesState, EntityChange]):
@@ -79,14 +81,15 @@ class _EntityOperation(Operation[EntitiesState, EntityChange]):
 
 @dataclass(frozen=True, kw_only=True)
 class _ChangeOfTwo(_EntityOperation):
-    """A change of the entity ``key`` and another one.
+    """A change of the entity ``one`` and another one, ``into``.
 
-    ``uid`` is that of the change, ``owner`` a space without persona; keys are normalised.
+    ``uid`` is that of the change, ``owner`` a space without persona.
     """
 
     uid: str
     owner: Space
-    key: str
+    one: EntityRef
+    into: EntityRef
     caller: Caller
     reason: str | None = None
 
@@ -99,6 +102,24 @@ class _ChangeOfTwo(_EntityOperation):
     def texts(self) -> Sequence[str]:
         """The reason, if one is given."""
         return [self.reason] if self.reason else []
+
+    def check(self) -> None:
+        """Refuse a change of an entity and itself.
+
+        Raises:
+            InvalidInput: both are the same.
+        """
+        _check_two(self.one.key, self.into.key)
+
+    def locked(self, transaction: Workbench) -> EntitiesState:
+        """Both entities as far as they are there, under their locks, and what rests on them."""
+        keys = [*self.one.keys, *self.into.keys]
+        resting = _resting(transaction, self.owner, keys)
+        entities = lock_entities(transaction, self.owner, keys)
+        labels = {key: state.label for key, state in entities.items()}
+        one, other = self.one.meant(labels), self.into.meant(labels)
+        _check_two(one, other)
+        return EntitiesState(entities=entities, one=one, other=other, resting=resting)
 
     def made(
         self,
@@ -127,26 +148,23 @@ class _ChangeOfTwo(_EntityOperation):
 class MergeEntities(_ChangeOfTwo):
     """Let the entity ``into`` stand for another too: all its mentions move, it becomes an alias."""
 
-    into: str
-
     def check(self) -> None:
         """Refuse to merge what can never be one.
 
         Raises:
             InvalidInput: both are the same, or their digits differ.
         """
-        _check_two(self.key, self.into)
-        if digits_differ(self.key, self.into):
+        _check_two(self.one.key, self.into.key)
+        if digits_differ(self.one.key, self.into.key):
             raise InvalidInput({"into": ["Two names with different digits are never one."]})
 
     def read(self, transaction: Workbench) -> EntitiesState:
         """Both entities and the memories that mention the one."""
-        resting = _resting(transaction, self.owner, [self.key, self.into])
-        return EntitiesState(
-            entities=lock_entities(transaction, self.owner, [self.key, self.into]),
-            shared=shared_mentions(transaction, self.owner, self.key, self.into),
-            mentioning=lock_mentioning(transaction, self.owner, self.key, None),
-            resting=resting,
+        state = self.locked(transaction)
+        return replace(
+            state,
+            shared=shared_mentions(transaction, self.owner, state.one, state.other),
+            mentioning=lock_mentioning(transaction, self.owner, state.one, None),
         )
 
     def decide(self, state: EntitiesState, now: datetime) -> Decided[EntityChange]:
@@ -156,7 +174,7 @@ class MergeEntities(_ChangeOfTwo):
             NotFound: one of them is not there.
             Conflict: one was merged before.
         """
-        one, other = (_standing(state.entities, key) for key in (self.key, self.into))
+        one, other = (_standing(state.entities, key) for key in (state.one, state.other))
         change = self.made(ChangeKind.MERGE, one, other, state, now)
         change = replace(change, aliases=merged_aliases(one, other))
         return Decided(answer=change, events=(_event(change, Effect.MERGED),))
@@ -174,25 +192,13 @@ class SplitEntity(_ChangeOfTwo):
     ``memories`` are keys.
     """
 
-    into: EntityRef
     memories: Sequence[str]
-
-    def check(self) -> None:
-        """Refuse to split off itself.
-
-        Raises:
-            InvalidInput: both are the same.
-        """
-        _check_two(self.key, self.into.key)
 
     def read(self, transaction: Workbench) -> EntitiesState:
         """Both entities as far as they are there, and the memories."""
-        resting = _resting(transaction, self.owner, [self.key, self.into.key])
-        return EntitiesState(
-            entities=lock_entities(transaction, self.owner, [self.key, self.into.key]),
-            mentioning=lock_mentioning(transaction, self.owner, self.key, self.memories),
-            resting=resting,
-        )
+        state = self.locked(transaction)
+        mentioning = lock_mentioning(transaction, self.owner, state.one, self.memories)
+        return replace(state, mentioning=mentioning)
 
     def decide(self, state: EntitiesState, now: datetime) -> Decided[EntityChange]:
         """Split it.
@@ -202,9 +208,9 @@ class SplitEntity(_ChangeOfTwo):
             InvalidInput: a memory does not mention it.
             Conflict: one was merged before.
         """
-        one = _standing(state.entities, self.key)
-        is_new = self.into.key not in state.entities
-        other = _new(self.into) if is_new else _standing(state.entities, self.into.key)
+        one = _standing(state.entities, state.one)
+        is_new = state.other not in state.entities
+        other = _new(self.into) if is_new else _standing(state.entities, state.other)
         if state.mentioning.count != len(self.memories):
             message = "Each must be the uid of a memory of this space that mentions it."
             raise InvalidInput({"memories": [message]})
@@ -298,8 +304,8 @@ class EntityKeeper:
         operation = MergeEntities(
             uid=self.ids.new("change"),
             owner=space.without_persona,
-            key=_key(key),
-            into=_key(into, "into"),
+            one=_ref(key),
+            into=_ref(into, "into"),
             caller=caller,
             reason=reason,
         )
@@ -324,8 +330,8 @@ class EntityKeeper:
         operation = SplitEntity(
             uid=self.ids.new("change"),
             owner=space.without_persona,
-            key=_key(key),
-            into=EntityRef(key=_key(into.key, "into"), label=_label(into.label)),
+            one=_ref(key),
+            into=_ref(into.key, "into", _label(into.label)),
             memories=[memory_key(space, uid) for uid in dict.fromkeys(memories)],
             caller=caller,
             reason=reason,
@@ -387,7 +393,7 @@ def _evidence(
     }
 
 
-def _key(text: str, field: str = "key") -> str:
+def _ref(text: str, field: str = "key", label: str | None = None) -> EntityRef:
     if not is_storable(text) or len(text) > _NAME_MAX_CHARS:
         raise InvalidInput(
             {
@@ -397,7 +403,7 @@ def _key(text: str, field: str = "key") -> str:
             }
         )
     try:
-        return entity_key(text)
+        return entity_ref(text, label)
     except ValueError as error:
         raise InvalidInput({field: [str(error)]}) from error
 

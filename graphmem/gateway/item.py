@@ -106,7 +106,8 @@ def selection_for(items: Iterable[Item], edges: Sequence[EdgeRequest] = ()) -> S
             messages.add((item.conversation, item.said.message_id))
         if item.request.after:
             anchors.add(item.key_of(item.request.after))
-        entities |= {f"{item.space.without_persona.key}|{ref.key}" for ref in item.request.entities}
+        owner = item.space.without_persona.key
+        entities |= {f"{owner}|{key}" for ref in item.request.entities for key in ref.keys}
     drawn = edge_selection(edges)
     return Selection(
         values=frozenset().union(*map(_values_around, items)),

@@ -17,6 +17,7 @@ from graphmem.model.space import FIRST_TENANT
 from graphmem.model.state import MORE_SOURCES, Decision, SourcePlace
 from graphmem.model.tokens import epoch_ms, memory_tokens, salted, term_salt
 from graphmem.store.connection import Connection, Row
+from graphmem.store.entities import index_row
 from graphmem.store.mapping import (
     chunk_copies,
     memory_from_node,
@@ -260,6 +261,15 @@ def date_former_vectors(connection: Connection, report: Report) -> None:
     )
 
 
+def index_names(connection: Connection, report: Report) -> None:
+    """Index entities under the words of their names."""
+    done = 0
+    for rows in _batches(connection, "schema.named_entities"):
+        named = [row["m"] for row in rows if row["m"]["label"]]
+        done += _write(connection, "entities.index", [index_row(each) for each in named])
+        report(f"{done:,} entities are indexed under their names")
+
+
 CORE_STEPS: Mapping[int, MigrationStep] = {
     7: keep_what_orchestrators_doubt,
     8: claim_by_what_counts,
@@ -270,4 +280,5 @@ CORE_STEPS: Mapping[int, MigrationStep] = {
     17: salt_words,
     19: date_former_vectors,
     21: turn_what_was_said,
+    23: index_names,
 }

@@ -20,7 +20,7 @@ from graphmem.gateway.turns import saying_of
 from graphmem.gateway.validation import TEXT_FORMS, problems
 from graphmem.model.caller import Caller, Role
 from graphmem.model.conversation import Saying
-from graphmem.model.entity import EntityRef, entity_key
+from graphmem.model.entity import entity_ref
 from graphmem.model.policy import Policy
 from graphmem.model.source import Source
 from graphmem.model.space import Space, parse_space, parse_writable_space
@@ -201,7 +201,10 @@ def _normalised(request: WriteRequest, overrides: Mapping[str, str]) -> WriteReq
     times: dict[str, Any] = {
         name: moment.astimezone(UTC) for name in _TIMES if (moment := getattr(request, name))
     }
-    refs = {entity_key(ref.key, overrides): ref for ref in request.entities}
+    refs = [
+        entity_ref(ref.key, one_line(ref.label) if ref.label else None, overrides)
+        for ref in request.entities
+    ]
     return replace(
         request,
         **texts,
@@ -210,10 +213,7 @@ def _normalised(request: WriteRequest, overrides: Mapping[str, str]) -> WriteReq
         source=in_nfc(request.source),
         sources=tuple(map(in_nfc, request.sources)),
         tags=tuple(dict.fromkeys(one_line(tag) for tag in request.tags)),
-        entities=tuple(
-            EntityRef(key=key, label=one_line(ref.label) if ref.label else None)
-            for key, ref in refs.items()
-        ),
+        entities=tuple({(ref.key, ref.name): ref for ref in refs}.values()),
     )
 
 

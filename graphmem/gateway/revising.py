@@ -268,8 +268,8 @@ def _changes(draft: Draft, item: Item, existing: Memory, policy: Policy) -> dict
     }
     if "context" in changes:
         changes["context_built"] = False
-    if "entities" in request.given and (item.is_correction or _adds_entities(request, existing)):
-        changes["entities"] = tuple(sorted(_united(draft, item, ())))
+    if "entities" in request.given:
+        changes |= _changed_entities(draft, item, existing)
     return changes | _changed_text(request, existing, policy)
 
 
@@ -293,8 +293,11 @@ def _check_turn(existing: Memory, source: Source) -> None:
         raise InvalidInput({"source.conversation_id": [message]})
 
 
-def _adds_entities(request: WriteRequest, existing: Memory) -> bool:
-    return not {ref.key for ref in request.entities} <= {ref.key for ref in existing.entities}
+def _changed_entities(draft: Draft, item: Item, existing: Memory) -> dict[str, Any]:
+    """The entities of a request, where it corrects a memory or names others than that has."""
+    named = _united(draft, item, ())
+    adds = not {ref.key for ref in named} <= {ref.key for ref in existing.entities}
+    return {"entities": tuple(sorted(named))} if item.is_correction or adds else {}
 
 
 def _check_no_twin(draft: Draft, memory: Memory, existing: Memory) -> None:
@@ -339,11 +342,11 @@ def _current_again(memory: Memory, draft: Draft) -> Memory:
 
 
 def _united(draft: Draft, item: Item, known: Sequence[EntityRef]) -> list[EntityRef]:
-    """The entities of a memory, then those of a request; a merged one is what it became."""
+    """The entities of a memory, then those that a request means; a merged one is what it became."""
     owner = item.space.without_persona.key
     refs = {ref.key: ref for ref in known}
     for ref in item.request.entities:
-        key = draft.before.became.get(f"{owner}|{ref.key}", ref.key)
+        key = draft.before.entity(owner, ref)
         refs.setdefault(key, EntityRef(key=key, label=ref.label or label_from_key(key)))
     return list(refs.values())
 

@@ -49,16 +49,17 @@ def _texts(request: WriteRequest) -> Iterable[str]:
         yield from (text for text in (*ids, source.key) if text)
     yield from request.tags
     yield from (ref.label for ref in request.entities if ref.label)
-    yield from _leaves(request.metadata)
+    yield from leaves(request.metadata)
 
 
-def _leaves(value: object) -> Iterable[str]:
+def leaves(value: object) -> Iterable[str]:
+    """The texts inside a JSON value, with the names that they have there."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for name, inner in value.items():
             yield str(name)
-            yield from ([f"{name}: {inner}"] if isinstance(inner, str) else _leaves(inner))
+            yield from ([f"{name}: {inner}"] if isinstance(inner, str) else leaves(inner))
     elif isinstance(value, list | tuple):
         for inner in value:
-            yield from _leaves(inner)
+            yield from leaves(inner)

@@ -62,6 +62,11 @@ class _EnoughError(Exception):
 
 def problems(fields: Mapping[str, Any], policy: WritePolicy) -> dict[str, list[str]]:
     """What is wrong with a request, by field path, at most 20 of it; empty when all is well."""
+    return collected(lambda report: _check_all(fields, policy, report))
+
+
+def collected(check: Callable[[Report], None]) -> dict[str, list[str]]:
+    """What a check reports, by field path, at most 20 of it."""
     found: dict[str, list[str]] = defaultdict(list)
 
     def report(path: str, problem: str) -> None:
@@ -70,7 +75,7 @@ def problems(fields: Mapping[str, Any], policy: WritePolicy) -> dict[str, list[s
             raise _EnoughError
 
     with suppress(_EnoughError):
-        _check_all(fields, policy, report)
+        check(report)
     return dict(found)
 
 
@@ -82,7 +87,7 @@ def _check_all(fields: Mapping[str, Any], policy: WritePolicy, report: Report) -
     _check_tags(fields.get("tags") or (), policy, report)
     _check_entities(fields.get("entities") or (), policy, report)
     _check_metadata(fields.get("metadata"), policy, report)
-    _check_json("native", fields.get("native"), policy, report)
+    check_json("native", fields.get("native"), policy, report)
     for path, source in _sources(fields):
         _check_source(path, source, policy, report)
     _check_interval(fields, report)
@@ -111,7 +116,7 @@ def _check_texts(fields: Mapping[str, Any], policy: WritePolicy, report: Report)
     }
     for name, limit in limits.items():
         if isinstance(text := fields.get(name), str):
-            _check_text(name, text, limit, report, TEXT_FORMS[name])
+            check_text(name, text, limit, report, TEXT_FORMS[name])
     content = fields.get("content")
     if not isinstance(content, str) or len(content) > _RAW_LENGTH * policy.content_max_chars:
         return
@@ -119,13 +124,14 @@ def _check_texts(fields: Mapping[str, Any], policy: WritePolicy, report: Report)
         report("content", "Shows nothing: it has no character that can be seen.")
 
 
-def _check_text(
+def check_text(
     path: str,
     text: str,
     limit: int,
     report: Report,
     form: Callable[[str], str] = one_line,
 ) -> None:
+    """Check the length of a text in the form that it is kept in, and whether it can be kept."""
     if len(text) > _RAW_LENGTH * limit:
         report(path, f"Must be 1 to {limit:,} characters, is {len(text):,}.")
         return
@@ -165,7 +171,7 @@ def _check_tags(tags: Iterable[str], policy: WritePolicy, report: Report) -> Non
         if index == policy.tags_max:
             report("tags", f"At most {policy.tags_max}.")
             return
-        _check_text(f"tags.{index}", tag, policy.tag_max_chars, report)
+        check_text(f"tags.{index}", tag, policy.tag_max_chars, report)
 
 
 def _check_entities(entities: Iterable[EntityRef], policy: WritePolicy, report: Report) -> None:
@@ -183,7 +189,7 @@ def _check_entities(entities: Iterable[EntityRef], policy: WritePolicy, report: 
             except ValueError as error:
                 report(f"entities.{index}.key", str(error))
         if ref.label is not None:
-            _check_text(f"entities.{index}.label", ref.label, policy.label_max_chars, report)
+            check_text(f"entities.{index}.label", ref.label, policy.label_max_chars, report)
 
 
 def _check_metadata(metadata: Any, policy: WritePolicy, report: Report) -> None:  # noqa: ANN401 - any JSON
@@ -191,11 +197,11 @@ def _check_metadata(metadata: Any, policy: WritePolicy, report: Report) -> None:
         return
     for name in sorted(RESERVED_METADATA_KEYS & set(metadata)):
         report(f"metadata.{name}", "Is a reserved key.")
-    _check_json("metadata", metadata, policy, report)
+    check_json("metadata", metadata, policy, report)
 
 
-def _check_json(path: str, value: Any, policy: WritePolicy, report: Report) -> None:  # noqa: ANN401
-    """The limits of a JSON object: its depth, its numbers, its texts and its size."""
+def check_json(path: str, value: Any, policy: WritePolicy, report: Report) -> None:  # noqa: ANN401
+    """Check the limits of a JSON object: its depth, its numbers, its texts and its size."""
     depth, most = policy.metadata_max_depth, policy.metadata_max_bytes
     if value is not None and (problem := json_problem(value, depth=depth, most_bytes=most)):
         report(path, problem)
@@ -234,7 +240,7 @@ def _sources(fields: Mapping[str, Any]) -> Iterable[tuple[str, Source]]:
 def _check_source(path: str, source: Source, policy: WritePolicy, report: Report) -> None:
     for name in ("path", "conversation_id", "workflow_run_id", "step_id", "key"):
         if (text := getattr(source, name)) is not None:
-            _check_text(f"{path}.{name}", text, policy.name_max_chars, report)
+            check_text(f"{path}.{name}", text, policy.name_max_chars, report)
     for name in _REQUIRED_BY_SOURCE.get(source.type, ()):
         if not getattr(source, name):
             failure = _MISSING_OF_SOURCE[name]

@@ -1,6 +1,6 @@
 """Export and import: a space as JSON lines, and such lines into a space.
 
-Memories and edges are kinds of lines; rooms bring more kinds.
+Entities, memories and edges are kinds of lines; rooms bring more kinds.
 """
 
 import json

@@ -1,7 +1,8 @@
-"""JSONL format: the memories and edges of a space as JSON lines, and back. Pure.
+"""JSONL format: the entities, memories and edges of a space as JSON lines, and back. Pure.
 
-One line holds ``{"memory": {…}}`` or ``{"edge": {…}}``, memories first. What a line says of a
-memory is what ``GET /v1/memories/{uid}`` says, without what the service counts and makes itself.
+One line holds ``{"entity": {…}}``, ``{"memory": {…}}`` or ``{"edge": {…}}``, in this order. What a
+line says of a memory is what ``GET /v1/memories/{uid}`` says, without what the service counts and
+makes itself.
 """
 
 from collections.abc import Iterable, Mapping
@@ -12,10 +13,11 @@ from typing import Any
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
 
 from graphmem.errors import InvalidInput
+from graphmem.gateway.declaring import EntityRequest
 from graphmem.gateway.edges import EdgeRequest
 from graphmem.messages import flat_messages
 from graphmem.model.edge import Edge, EdgeType, is_made_edge_uid
-from graphmem.model.entity import EntityRef
+from graphmem.model.entity import Entity, EntityRef, entity_ref
 from graphmem.model.memory import Authority, Memory, MemoryType, Status
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.space import Space
@@ -73,6 +75,19 @@ def exported_memory(memory: Memory, sources: Iterable[Source]) -> dict[str, Any]
         "status_reason": memory.status_reason,
         "status_at": iso(memory.status_at),
         "turns": sorted(memory.turns),
+    }
+
+
+def exported_entity(entity: Entity) -> dict[str, Any]:
+    """A declared entity as its line says it."""
+    return {
+        "key": entity.key,
+        "label": entity.label,
+        "aliases": list(entity.aliases),
+        "description": entity.description,
+        "attributes": dict(entity.attributes),
+        "created_at": iso(entity.created_at),
+        "updated_at": iso(entity.updated_at),
     }
 
 
@@ -163,6 +178,16 @@ class _MemoryLine(Line):
     turns = fields.List(fields.String())
 
 
+class _DeclaredLine(Line):
+    key = fields.String(required=True)
+    label = fields.String(required=True)
+    aliases = fields.List(fields.String(), load_default=list)
+    description = fields.String(allow_none=True, load_default=None)
+    attributes = fields.Dict(keys=fields.String(), load_default=dict)
+    created_at = Moment(allow_none=True, load_default=None)
+    updated_at = Moment(allow_none=True, load_default=None)
+
+
 class _EdgeLine(Line):
     uid = fields.String()
     from_uid = fields.String(required=True, data_key="from")
@@ -193,6 +218,24 @@ def edge_request(value: Any, space: Space) -> EdgeRequest:  # noqa: ANN401 - any
     if is_made_edge_uid(values.get("uid", "")):
         del values["uid"]  # of the space that it was exported from
     return EdgeRequest(space=space, **values)
+
+
+def declared_entity(value: Any) -> tuple[EntityRef, EntityRequest]:  # noqa: ANN401 - any JSON
+    """Which entity a line declares, and what it says of it.
+
+    Raises:
+        InvalidInput: it is not in that form.
+    """
+    values = checked(_DeclaredLine(), "entity", value)
+    key, label = values.pop("key"), values.pop("label")
+    try:
+        ref = entity_ref(key)
+    except ValueError as error:
+        raise InvalidInput({"entity.key": [str(error)]}) from error
+    if ref.key != key:
+        raise InvalidInput({"entity.key": [f"Must be a key, such as {ref.key}."]})
+    given = frozenset({"name", "aliases", "description", "attributes"})
+    return ref, EntityRequest(name=label, **values, given=given)
 
 
 def checked(schema: Schema, kind: str, value: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from graphmem.adapters.workspaces import Workspaces
 from graphmem.intake.context import ContextMaker
+from graphmem.intake.entity_transfer import EntityTransfer
 from graphmem.intake.export_import import EdgeTransfer, MemoryTransfer
 from graphmem.intake.ingest import Ingest
 from graphmem.intake.ingest_job import IngestWorker
@@ -41,6 +42,7 @@ def build(core: Core) -> Room:
         jobs=(_ingest_job(core, intake.worker),),
         prunes=_prunes(core),
         transfers=(
+            EntityTransfer(entities=core.entities, register=core.entity_register),
             MemoryTransfer(memories=core.memories, sources=core.sources, writing=core.writing),
             EdgeTransfer(edges=core.edges, memories=core.memories, writing=core.writing),
         ),

@@ -22,6 +22,7 @@ class EntityState:
     aliases: tuple[str, ...]
     mentions: int
     is_merged: bool = False
+    is_declared: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -33,6 +33,9 @@ class Effect(StrEnum):
     EDGE_REVISED = "edge_revised"
     EDGE_REMOVED = "edge_removed"
     # entities; memories are merged too
+    ENTITY_CREATED = "entity_created"
+    ENTITY_REVISED = "entity_revised"
+    ENTITY_DELETED = "entity_deleted"
     MERGED = "merged"
     SPLIT = "split"
     UNDONE = "undone"

@@ -7,6 +7,7 @@ from typing import Any
 
 from graphmem.model.conversation import Conversation, Turn, TurnChanges
 from graphmem.model.edge import Edge, EdgeType, LineageType
+from graphmem.model.entity import EntityRef
 from graphmem.model.event import Event
 from graphmem.model.memory import Memory, Revision
 from graphmem.model.source import Source
@@ -71,7 +72,7 @@ class Selection:
     edge_uids: frozenset[str] = frozenset()  # claims of the uids of edges, wherever these stand
     # whether what rests on the memories is read: the turns around them, what was made of them
     with_turns: bool = True
-    # space without persona | entity key: those that may have been merged
+    # space without persona | entity key: those that may be meant, or may have been merged
     entities: frozenset[str] = frozenset()
 
     @property
@@ -106,9 +107,15 @@ class GraphState:
     rollups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     edges: Mapping[EdgeEnds, Sequence[Edge]] = field(default_factory=dict)  # oldest first
     edge_uids: Mapping[str, EdgeEnds] = field(default_factory=dict)  # by claim
+    labels: Mapping[str, str] = field(default_factory=dict)  # of the entities that are there
     became: Mapping[str, str] = field(default_factory=dict)  # merged entity → what it became
     records: Any = None
     resting: tuple[tuple[Any, Any], ...] = ()
+
+    def entity(self, owner: str, ref: EntityRef) -> str:
+        """The key of the entity of an owner that is meant; a merged one is what it became."""
+        key = ref.meant({key: self.labels.get(f"{owner}|{key}", "") for key in ref.keys})
+        return self.became.get(f"{owner}|{key}", key)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

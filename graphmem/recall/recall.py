@@ -9,7 +9,7 @@ from graphmem.adapters.workspaces import Workspaces
 from graphmem.errors import InvalidInput, ModelUnavailable, SourcePathDenied
 from graphmem.model.caller import Caller, Role
 from graphmem.model.edge import Edge
-from graphmem.model.entity import entity_key
+from graphmem.model.entity import EntityRef, entity_ref
 from graphmem.model.memory import Memory
 from graphmem.model.policy import Policy
 from graphmem.model.space import Space
@@ -126,7 +126,7 @@ class Recall:
 
     def known_of(
         self,
-        key: str,
+        ref: EntityRef,
         spaces: Sequence[Space],
         *,
         limit: int,
@@ -147,7 +147,8 @@ class Recall:
             statuses=current_or_as_of(as_of),
             known_at=known_at,
         )
-        return self._entities.known_of(spaces, self._overrides.get(key, key), question)
+        meant = self._overrides.get(ref.key)
+        return self._entities.known_of(spaces, EntityRef(key=meant) if meant else ref, question)
 
     def entity_keys(
         self, names: Sequence[str], spaces: Sequence[Space], *, field: str = "entities"
@@ -158,10 +159,10 @@ class Recall:
             InvalidInput: a name is not an entity key.
         """
         try:
-            keys = [entity_key(name, self._overrides) for name in names]
+            refs = [entity_ref(name, overrides=self._overrides) for name in names]
         except ValueError as error:
             raise InvalidInput({field: [str(error)]}) from error
-        return self._entities.resolved(spaces, keys)
+        return self._entities.resolved(spaces, refs)
 
     def warm_up(self) -> None:
         """Let the database plan its queries, so that no caller waits for a plan."""

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from graphmem.model.entity import EntityRef
 from graphmem.model.space import Space, SpaceKind
 from graphmem.store.candidates import Candidates, CardNumbers, Search
 from graphmem.store.entities import Entities
@@ -21,7 +22,7 @@ def warm_up(candidates: Candidates, entities: Entities, *, few: Search, many: Se
     ``few`` and ``many`` are the same search in ``FEW`` and in ``MANY`` spaces.
     """
     past = replace(few, known_at=few.begins_by)
-    entities.resolved(FEW, ["other:-"])
+    entities.resolved(FEW, [EntityRef(key="other:-")])
     candidates.by_index(replace(few, vector=None))
     candidates.by_index(few)
     candidates.by_index_filtered(few)

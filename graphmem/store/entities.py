@@ -1,33 +1,27 @@
 """Entities: reading them, and moving mentions from one to another and back."""
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from graphmem.model.entity import EntityRef, EntityType, label_from_key
+from graphmem.model.entity import Entity, EntityRef, label_from_key
 from graphmem.model.entity_change import EntityChange, EntityState
 from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space
 from graphmem.model.tokens import ends_after_ms, epoch_ms, facet_token
 from graphmem.store.candidates import CardFact
 from graphmem.store.connection import Connection, Row, Transaction
-from graphmem.store.mapping import entity_change_from_node
-from graphmem.store.pages import read_page
+from graphmem.store.entity_names import alias_token, label_token, name_fields, name_query
+from graphmem.store.mapping import entity_change_from_node, entity_from_node, entity_properties
+from graphmem.store.pages import every_row, read_page
 
 _LAST = datetime(9999, 12, 30, tzinfo=UTC)
+FOUND_MAX = 1_000  # entities that a search ranks
+_TYPES_MAX = 64  # beyond, a list without types goes through all entities of its owners
+_BEHIND_ALL = 3  # above every rank of a search
 _LAST_CHARACTER = "\U0010ffff"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Entity:
-    """An entity as a list shows it. ``space`` is a key without persona."""
-
-    key: str
-    space: str
-    label: str
-    aliases: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -62,25 +56,27 @@ class Entities:
         self,
         spaces: Sequence[Space],
         *,
-        types: Sequence[EntityType],
+        types: Sequence[str],
         prefix: str,
         limit: int,
         after: Cursor | None,
     ) -> Page[Entity]:
-        """One page of the entities that memories of some spaces mention.
+        """One page of the entities that memories of some spaces mention or that are declared there.
 
         Those named exactly so come first.
 
         ``prefix`` is a normalised beginning of a name.
         """
-        kinds = [kind.value for kind in types or EntityType]
-        starts = [f"{kind}:{prefix}" for kind in kinds]
-        owners = sorted({space.without_persona.key for space in spaces})
+        keys = [space.key for space in spaces]
+        if prefix and not types:
+            types = self._types(_owners(spaces))
+        starts = [f"{kind}:{prefix}" for kind in dict.fromkeys(types)] or [""]
         filters: dict[str, Any] = {
-            "spaces": [space.key for space in spaces],
+            "spaces": keys,
+            "prefix": prefix,
             "ranges": [
                 {"space": owner, "first": start, "last": start + _LAST_CHARACTER}
-                for owner in owners
+                for owner in _owners(spaces)
                 for start in starts
             ],
         }
@@ -90,24 +86,72 @@ class Entities:
             "entities.list",
             "entities.count",
             filters=filters,
-            cursor={
-                "exact": starts if prefix else [],
-                "cursor_exact": is_exact,
-                "cursor_key": key,
-            },
+            cursor={"cursor_exact": is_exact, "cursor_key": key},
             limit=limit,
-            item_of=_entity,
+            item_of=lambda row: entity_from_node(row["e"]).seen_from(keys),
             cursor_of=lambda row: (row["is_exact"], row["key"]),
         )
 
-    def known_of(self, spaces: Sequence[Space], key: str, question: CardQuestion) -> KnownOf | None:
+    def _types(self, owners: Sequence[str]) -> list[str]:
+        """The types of the entities of some owners; none where these are very many."""
+        found: list[str] = []
+        for owner in owners:
+            after = ""
+            while rows := self._connection.fetch("entities.next_type", space=owner, after=after):
+                found.append(rows[0]["type"])
+                after = f"{found[-1]}:{_LAST_CHARACTER}"
+                if len(found) > _TYPES_MAX:
+                    return []
+        return found
+
+    def search(
+        self,
+        spaces: Sequence[Space],
+        query: str,
+        *,
+        types: Sequence[str],
+        limit: int,
+        after: Cursor | None,
+    ) -> Page[Entity]:
+        """One page of the entities that words find among their names, best first.
+
+        Those that are called exactly so come first, then those of which it is another name.
+        """
+        keys, owners = [space.key for space in spaces], _owners(spaces)
+        rank, score, key = after or (_BEHIND_ALL, 0, "")
+        return read_page(
+            self._connection,
+            "entities.search",
+            "entities.count_found",
+            filters={
+                "text": name_query(query, owners=owners, types=types),
+                "spaces": keys,
+                "owners": owners,
+                "most": FOUND_MAX,
+            },
+            cursor={
+                "labels": [label_token(owner, query) for owner in owners],
+                "aliases": [alias_token(owner, query) for owner in owners],
+                "cursor_rank": rank,
+                "cursor_score": score,
+                "cursor_key": key,
+            },
+            limit=limit,
+            item_of=lambda row: entity_from_node(row["e"]).seen_from(keys),
+            cursor_of=lambda row: (row["rank"], row["score"], row["key"]),
+        )
+
+    def known_of(
+        self, spaces: Sequence[Space], ref: EntityRef, question: CardQuestion
+    ) -> KnownOf | None:
         """What is known of an entity in some spaces.
 
         One that was merged leads to what it became.
         """
+        keys = [space.key for space in spaces]
         parameters: dict[str, Any] = {
-            "keys": sorted({f"{space.without_persona.key}|{key}" for space in spaces}),
-            "spaces": [space.key for space in spaces],
+            "keys": self._meant(spaces, ref),
+            "spaces": keys,
             "statuses": list(question.statuses),
             "now": question.now_ms,
             "importance": question.importance,
@@ -120,22 +164,35 @@ class Entities:
         else:
             times_ms = {"begins_by": epoch_ms(begins), "ends_after": ends_after_ms(ends)}
             rows = self._connection.fetch("entities.card", **parameters, **times_ms)
-        return _known_of([row for row in rows if row["mentions"]], question.limit)
+        return _known_of(rows, keys, question.limit)
 
-    def resolved(self, spaces: Sequence[Space], keys: Sequence[str]) -> list[str]:
-        """The keys with merged ones replaced by what they became, in any of some spaces."""
-        if not keys:
+    def resolved(self, spaces: Sequence[Space], refs: Sequence[EntityRef]) -> list[str]:
+        """The keys that are meant in some spaces; of merged ones, those that they became.
+
+        The first space of an owner counts in which the entity is there.
+        """
+        if not refs:
             return []
-        owners = sorted({space.without_persona.key for space in spaces})
-        became = self._connection.read(
-            lambda transaction: resolved_entities(
-                transaction, [f"{owner}|{key}" for owner in owners for key in keys]
-            )
-        )
-        return [
-            next((became[f"{o}|{key}"] for o in owners if f"{o}|{key}" in became), key)
-            for key in keys
-        ]
+        owners = _owners(spaces)
+        space_keys = {f"{owner}|{key}" for owner in owners for ref in refs for key in ref.keys}
+        rows = self._connection.fetch("entities.resolve", space_keys=sorted(space_keys))
+        found = {row["key"]: row for row in rows}
+        return [_resolved(ref, owners, found) for ref in refs]
+
+    def _meant(self, spaces: Sequence[Space], ref: EntityRef) -> list[str]:
+        """The entity that a reference means, by the owner of each of some spaces."""
+        owners = _owners(spaces)
+        if len(ref.keys) == 1:
+            return [f"{owner}|{ref.key}" for owner in owners]
+        space_keys = [f"{owner}|{key}" for owner in owners for key in ref.keys]
+        rows = self._connection.fetch("entities.resolve", space_keys=space_keys)
+        labels = {row["key"]: row["label"] for row in rows}
+        return [f"{owner}|{ref.meant(_labels_of(owner, ref, labels))}" for owner in owners]
+
+    def declared(self, space: Space) -> Iterator[Entity]:
+        """The entities that are declared in an owner's space, by key."""
+        rows = every_row(self._connection, "entities.declared", space=space.key)
+        return (entity_from_node(row["e"]) for row in rows)
 
     def changes(
         self, space: Space, *, limit: int, after: Cursor | None = None
@@ -160,18 +217,22 @@ class Entities:
         )
 
 
-def _known_of(rows: Sequence[Row], limit: int) -> KnownOf | None:
-    if not rows:
+def _known_of(rows: Sequence[Row], spaces: Sequence[str], limit: int) -> KnownOf | None:
+    """What the rows of an entity tell, one by owner, of those that readers of some spaces see."""
+    each = [(entity_from_node(row["e"]).seen_from(spaces), row) for row in rows]
+    seen = [(entity, row) for entity, row in each if entity.is_declared or row["mentions"]]
+    if not seen:
         return None
+    first, _ = seen[0]
     facts = [
-        CardFact(key=fact, uid=uid, content=content, entities=(rows[0]["entity_key"],))
-        for row in rows
+        CardFact(key=fact, uid=uid, content=content, entities=(first.key,))
+        for _, row in seen
         for fact, uid, content in row["facts"]
     ]
     return KnownOf(
-        entity=_entity(rows[0]),
+        entity=first,
         facts=tuple(facts[:limit]),
-        mentions=sum(row["mentions"] for row in rows),
+        mentions=sum(row["mentions"] for _, row in seen),
     )
 
 
@@ -180,19 +241,36 @@ def _change_cursor(row: Row) -> Cursor:
     return (change.created_at.isoformat(), change.uid)
 
 
-def resolved_entities(transaction: Transaction, keys: Iterable[str]) -> dict[str, str]:
-    """What merged entities became: ``space|key`` → key.
+def _owners(spaces: Iterable[Space]) -> list[str]:
+    return sorted({space.without_persona.key for space in spaces})
 
-    Those that stand for themselves are left out.
+
+def _resolved(ref: EntityRef, owners: Sequence[str], found: Mapping[str, Row]) -> str:
+    """The key that a reference means for the first owner who has such an entity."""
+    labels = {space_key: row["label"] for space_key, row in found.items()}
+    for owner in owners:
+        key = ref.meant(_labels_of(owner, ref, labels))
+        if row := found.get(f"{owner}|{key}"):
+            return str(row["became"] or key)
+    return ref.key
+
+
+def _labels_of(owner: str, ref: EntityRef, labels: Mapping[str, str]) -> dict[str, str]:
+    return {key: labels.get(f"{owner}|{key}", "") for key in ref.keys}
+
+
+def lock_standing(
+    transaction: Transaction, keys: Collection[str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Take the locks of entities and of what merged ones became.
+
+    Gives the labels of those that are there, and the keys of what merged ones became.
     """
-    rows = transaction.run("entities.resolve", space_keys=sorted(keys))
-    return {row["key"]: row["entity_key"] for row in rows}
-
-
-def lock_standing(transaction: Transaction, keys: Iterable[str]) -> dict[str, str]:
-    """Take the locks of entities and of what merged ones became, which is the answer."""
+    if not keys:
+        return {}, {}
     rows = transaction.run("entities.lock_standing", space_keys=sorted(keys))
-    return {row["key"]: row["entity_key"] for row in rows}
+    labels = {row["key"]: row["label"] for row in rows}
+    return labels, {row["key"]: row["became"] for row in rows if row["became"]}
 
 
 def lock_entities(
@@ -209,6 +287,7 @@ def lock_entities(
             aliases=tuple(row["aliases"] or ()),
             mentions=row["mentions"],
             is_merged=row["is_merged"],
+            is_declared=bool(row["declared"]),
         )
         for row in rows
     }
@@ -223,14 +302,9 @@ def shared_mentions(transaction: Transaction, space: Space, from_key: str, into_
 
 def create_entity(transaction: Transaction, space: Space, ref: EntityRef, *, now: datetime) -> None:
     """Create an entity that is not there."""
-    properties = {
-        "key": f"{space.key}|{ref.key}",
-        "entity_key": ref.key,
-        "space": space.key,
-        "type": ref.key.partition(":")[0],
-        "label": ref.label or label_from_key(ref.key),
-        "created_at": now,
-    }
+    label = ref.label or label_from_key(ref.key)
+    entity = Entity(key=ref.key, space=space.key, label=label, created_at=now)
+    properties = entity_properties(entity) | {"key": f"{space.key}|{ref.key}"}
     transaction.run("entities.create", properties=properties)
 
 
@@ -276,6 +350,7 @@ def save_change(transaction: Transaction, change: EntityChange) -> None:
         ends = {name: value for name, value in _ends(change).items() if name.endswith("_key")}
         aliases = list(change.aliases)
         transaction.run("entities.merge_into", **ends, change=change.uid, aliases=aliases)
+        _index_names(transaction, ends.values())
     transaction.run(
         "entities.save_change",
         uid=change.uid,
@@ -315,6 +390,23 @@ def move_back(transaction: Transaction, change: EntityChange) -> None:
     ends = _ends(change)
     transaction.run("entities.move_back", **ends, change=change.uid, space_prefix=change.space)
     transaction.run("entities.finish_undo", uid=change.uid, now=change.undone_at)
+    _index_names(transaction, (ends["from_key"], ends["into_key"]))
+
+
+def _index_names(transaction: Transaction, space_keys: Iterable[str]) -> None:
+    """Index entities under the names that they have now; merged ones are in no index."""
+    rows = transaction.run("entities.lock", space_keys=sorted(space_keys))
+    transaction.run("entities.index", space_rows=[index_row(row) for row in rows])
+
+
+def index_row(row: Row) -> dict[str, Any]:
+    """The row that indexes an entity under its names."""
+    space, _, key = row["key"].partition("|")
+    fields: dict[str, Any] = {"search_names": None, "space_token": None}
+    if not row["is_merged"]:
+        aliases = row["aliases"] or ()
+        fields = name_fields(space, key.partition(":")[0], row["label"], aliases)
+    return {"key": row["key"], "fields": fields}
 
 
 def _ends(change: EntityChange) -> dict[str, str]:
@@ -326,10 +418,34 @@ def _ends(change: EntityChange) -> dict[str, str]:
     }
 
 
-def _entity(row: Mapping[str, Any]) -> Entity:
-    return Entity(
-        key=row["entity_key"],
-        space=row["space"],
-        label=row["label"],
-        aliases=tuple(row["aliases"] or ()),
-    )
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Ties:
+    """What keeps an entity from being deleted."""
+
+    mentions: int
+    relations: int
+    merges: int  # into it, or of it into another one
+    changes: int  # merges and splits of it that can still be undone
+
+
+def take_entity(transaction: Transaction, owner: Space, key: str) -> Entity | None:
+    """Take the lock of an entity that may not be there yet; None where it is new."""
+    row = transaction.run("entities.take", key=f"{owner.key}|{key}")[0]
+    return entity_from_node(row["e"]) if row["is_there"] else None
+
+
+def entity_ties(transaction: Transaction, owner: Space, key: str) -> Ties:
+    """What an entity is tied to."""
+    row = transaction.run("entities.ties", key=f"{owner.key}|{key}", space=owner.key)[0]
+    return Ties(**row)
+
+
+def save_entity(transaction: Transaction, entity: Entity) -> None:
+    """Write an entity that is declared."""
+    key, properties = f"{entity.space}|{entity.key}", entity_properties(entity)
+    transaction.run("entities.save", key=key, properties=properties)
+
+
+def delete_entity(transaction: Transaction, entity: Entity) -> None:
+    """Remove an entity that nothing is tied to, with its summaries."""
+    transaction.run("entities.delete", key=f"{entity.space}|{entity.key}")

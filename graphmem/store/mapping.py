@@ -10,7 +10,7 @@ from typing import Any
 from graphmem.errors import ValueDamaged
 from graphmem.model.caller import Caller, Role
 from graphmem.model.edge import Edge, EdgeType, LineageType
-from graphmem.model.entity import EntityRef
+from graphmem.model.entity import Entity, EntityRef
 from graphmem.model.entity_change import ChangeKind, EntityChange
 from graphmem.model.job import JobState, RunRecord, RunStatus
 from graphmem.model.memory import Authority, Memory, MemoryType, Status
@@ -18,9 +18,11 @@ from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.space import space_from_key
 from graphmem.model.tokens import ALWAYS_MS, NEVER_MS, epoch_ms
 from graphmem.model.trace import TraceRecord
+from graphmem.store.entity_names import name_fields
 from graphmem.store.schema import (
     ApiKeyNode,
     EntityChangeNode,
+    EntityNode,
     JobNode,
     JobRunNode,
     MemoryNode,
@@ -59,6 +61,7 @@ _TIMES = (
 ).split()
 _MEMORY: Described = MemoryNode.defined_properties(aliases=False, rels=False)
 _API_KEY: Described = ApiKeyNode.defined_properties(aliases=False, rels=False)
+_ENTITY: Described = EntityNode.defined_properties(aliases=False, rels=False)
 _ENTITY_CHANGE: Described = EntityChangeNode.defined_properties(aliases=False, rels=False)
 _TRACE: Described = TraceNode.defined_properties(aliases=False, rels=False)
 _JOB: Described = JobNode.defined_properties(aliases=False, rels=False)
@@ -278,6 +281,44 @@ def job_state(node: Stored, holder: str | None, last_run: Stored | None) -> JobS
         holder=holder,
         last_run=run_record(last_run) if last_run else None,
     )
+
+
+def entity_from_node(node: Stored) -> Entity:
+    """An entity of an owner."""
+    values = _values(_ENTITY, node)
+    return Entity(
+        key=values.entity_key,
+        space=values.space,
+        label=values.label,
+        aliases=tuple(values.aliases or ()),
+        is_declared=bool(values.declared),
+        description=values.description,
+        attributes=json.loads(values.attributes or "{}"),
+        created_at=values.created_at,
+        updated_at=values.updated_at,
+    )
+
+
+def entity_properties(entity: Entity) -> Properties:
+    """What is kept of an entity."""
+    names = name_fields(entity.space, entity.type, entity.label, entity.aliases)
+    return names | {
+        "entity_key": entity.key,
+        "space": entity.space,
+        "type": entity.type,
+        "label": entity.label,
+        "aliases": list(entity.aliases) or None,
+        "declared": entity.is_declared or None,
+        "description": entity.description,
+        "attributes": attributes_text(entity.attributes),
+        "created_at": entity.created_at,
+        "updated_at": entity.updated_at,
+    }
+
+
+def attributes_text(attributes: Mapping[str, Any]) -> str | None:
+    """Attributes as they are kept; none where there are none."""
+    return json.dumps(attributes, ensure_ascii=False) if attributes else None
 
 
 def entity_change_from_node(node: Stored) -> EntityChange:

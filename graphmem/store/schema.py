@@ -144,7 +144,13 @@ class EntityNode(StructuredNode):
     type = StringProperty(required=True)
     label = StringProperty(required=True)
     aliases = ArrayProperty(StringProperty())
+    declared = BooleanProperty()
+    description = StringProperty()
+    attributes = StringProperty()
     created_at = UtcTimeProperty()
+    updated_at = UtcTimeProperty()
+    search_names = StringProperty()
+    space_token = StringProperty()
 
     stands_for = RelationshipFrom("EntityNode", "MERGED_INTO")
 

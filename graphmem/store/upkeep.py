@@ -149,6 +149,7 @@ class Upkeep:
                 label=row["label"],
                 aliases=tuple(row["aliases"] or ()),
                 mentions=row["mentions"],
+                is_declared=bool(row["declared"]),
             )
             for row in self._connection.fetch("upkeep.entities", space=space, limit=_ENTITIES_MAX)
         ]

@@ -17,6 +17,7 @@ from graphmem.ports import Vector
 from graphmem.store.connection import Row as ReadRow
 from graphmem.store.connection import Transaction
 from graphmem.store.entities import lock_standing
+from graphmem.store.entity_names import alias_token, name_fields, name_words
 from graphmem.store.mapping import (
     chunk_copies,
     edge_from_row,
@@ -79,7 +80,7 @@ def read_state(
     keys.update(key for found in (*updaters.values(), *updates.values()) for key in found)
     keys.update(key for made, members in rollups.items() for key in (made, *members))
     records, resting = read_records(sorted(keys))
-    became = lock_standing(transaction, selection.entities) if selection.entities else {}
+    labels, became = lock_standing(transaction, selection.entities)
     previous = _turns_around(transaction, selection, keys - selection.memories)
     memories = _lock_memories(transaction, keys | previous.keys())
     if late := _made_meanwhile(transaction, memories, named, rollups):
@@ -104,6 +105,7 @@ def read_state(
         corrections=_corrections(transaction, selection.corrections),
         edges=_edges(transaction, selection.edges),
         edge_uids=_edge_uids(transaction, selection.edge_uids),
+        labels=labels,
         became=became,
         records=records,
         resting=resting,
@@ -432,7 +434,7 @@ def _revision_row(revision: Revision) -> Row:
     memory = revision.memory
     whole = {name: getattr(memory, name) for name in _FIELDS} | {
         "space": memory.space.key,
-        "entities": [asdict(ref) for ref in memory.entities],
+        "entities": [{"key": ref.key, "label": ref.label} for ref in memory.entities],
         "source": {
             name: value
             for name, value in asdict(memory.source).items()
@@ -475,21 +477,26 @@ def _set_mentions(transaction: Transaction, decision: Decision) -> None:
 
 
 def _mentioned(memory: Memory) -> Row:
-    entities = [_mention_row(memory, ref)["key"] for ref in memory.entities]
-    return {"key": memory.key, "entities": entities}
+    space = memory.space.without_persona.key
+    return {"key": memory.key, "entities": [f"{space}|{ref.key}" for ref in memory.entities]}
 
 
 def _mention_row(memory: Memory, ref: EntityRef) -> Row:
-    space = memory.space.without_persona.key
+    space, label = memory.space.without_persona.key, ref.label or label_from_key(ref.key)
+    type_ = ref.key.partition(":")[0]
+    is_said = label != label_from_key(ref.key)
     return {
         "memory": memory.key,
         "key": f"{space}|{ref.key}",
-        "said": ref.label if ref.label != label_from_key(ref.key) else None,
+        "said": label if is_said else None,
+        "said_words": name_words(space, label) if is_said else "",
+        "said_token": f" {alias_token(space, label)}" if is_said else "",
         "properties": {
             "entity_key": ref.key,
             "space": space,
-            "type": ref.key.partition(":")[0],
-            "label": ref.label,
+            "type": type_,
+            "label": label,
             "created_at": memory.updated_at,
+            **name_fields(space, type_, label, ()),
         },
     }

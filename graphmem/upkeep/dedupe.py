@@ -10,9 +10,9 @@ from graphmem.gateway.draft import Draft
 from graphmem.gateway.repeats import standing_for
 from graphmem.gateway.sources import absorb
 from graphmem.gateway.tracing import effect
-from graphmem.model.entity import slug
 from graphmem.model.event import Effect, Event, Reason
 from graphmem.model.memory import Memory, MemoryType, Status
+from graphmem.model.names import slug
 from graphmem.model.policy import CuratePolicy, WritePolicy
 from graphmem.model.source import CapturedBy, SourceType
 from graphmem.model.state import Decision, GraphState

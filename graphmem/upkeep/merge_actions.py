@@ -12,9 +12,9 @@ from graphmem.gateway.rollups import WITHOUT_VECTORS
 from graphmem.gateway.sources import absorb
 from graphmem.gateway.tracing import effect
 from graphmem.model.edge import EdgeType
-from graphmem.model.entity import slug
 from graphmem.model.event import Effect, Event, Reason
 from graphmem.model.memory import Authority, Memory, Status
+from graphmem.model.names import slug
 from graphmem.model.policy import WritePolicy
 from graphmem.model.state import Decision, GraphState
 from graphmem.text.assertions import claim_words

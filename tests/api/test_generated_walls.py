@@ -217,7 +217,10 @@ class Maker:
             "reason": lambda: "because",
             "actor": lambda: "Ada",
             "context": lambda: "before",
-            "type": lambda: pick(("Fact", "Todo", "RELATED_TO", "CAUSED_BY")),
+            "type": lambda: pick(("Fact", "Todo", "RELATED_TO", "CAUSED_BY", "person")),
+            "description": lambda: self.text(space) or "known",
+            "aliases": lambda: pick((["Addie"], ["Tea pot"])),  # names are shared with all personas
+            "attributes": lambda: {"note": mark},
             "status": lambda: pick(("active", "superseded", "archived")),
             "entities": lambda: ["person:ada", f"project:{mark or 'none'}"],
             "entity": lambda: "person:ada",

@@ -38,7 +38,8 @@ CREATE (:Chunk {key: key + '|1|0', space: space, status: 'active', embedder: 'ot
 CREATE (:ClaimKey {key: space + '|content' + claim, space: space})-[:CLAIMS]->(m)
 CREATE (:ClaimKey {key: space + '|empty' + claim, space: space})
 CREATE (e:Entity {
-  key: space + '|topic:' + n, space: space, entity_key: 'topic:' + n, type: 'topic', label: 'T'
+  key: space + '|topic:' + n, space: space, entity_key: 'topic:' + n, type: 'topic', label: 'T',
+  search_names: ' ship topic', space_token: 'other'
 })
 CREATE (m)-[:MENTIONS {
   space: space, status: 'active', weight: 1.0, created: n, expires: 4102444800000
@@ -75,6 +76,9 @@ GETS = (
     "/v1/conversations/chat?space=user:ada",
     "/v1/conversations/chat/turns?space=user:ada&limit=5",
     "/v1/entities?space=user:ada",
+    "/v1/entities?space=user:ada&prefix=sh",
+    "/v1/entities?space=user:ada&query=ship",
+    "/v1/entities/project:ship?space=user:ada",
     "/v1/entities/project:ship/card?space=user:ada",
     "/v1/entities/merges?space=user:ada",
     "/v1/spaces",

@@ -39,6 +39,8 @@ def world(api_of_module):
         body = {"space": "user:ada", "from": "one", "to": "two", "type": kind, "uid": uid}
         assert 201 == api.post("/v1/edges", body).status_code
     api.post("/v1/entities/person:eve/merge", {"space": "user:ada", "into": "person:ada"})
+    body = {"space": "user:ada", "type": "place", "name": "Declared", "description": SECRET}
+    assert 201 == api.post("/v1/entities", body).status_code
     body = {"space": "orchestrator:ada", "content": f"{SECRET} decided.", "type": "Decision"}
     assert 201 == api.post("/v1/memories", body).status_code
     said = {"role": "user", "content": f"{SECRET} said.", "message_id": "message"}
@@ -155,6 +157,15 @@ BY_SPACE = {
         "/v1/edges",
         {"space": "user:ada", "from": "one", "to": "two", "type": "PART_OF"},
     ),
+    "POST /v1/entities": (
+        "/v1/entities",
+        {"space": "user:ada", "type": "person", "name": "Ada", "description": "Mine."},
+    ),
+    "PATCH /v1/entities/{key}": (
+        "/v1/entities/person:ada",
+        {"space": "user:ada", "description": "Mine."},
+    ),
+    "DELETE /v1/entities/{key}": ("/v1/entities/place:declared?space=user:ada", None),
     "POST /v1/entities/{key}/merge": (
         "/v1/entities/person:eve/merge",
         {"space": "user:ada", "into": "person:ada"},

@@ -1,14 +1,17 @@
 """Export and import: a space as lines, and the same space again elsewhere."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from builders import a_request
 
+from graphmem.gateway.declaring import EntityRequest
 from graphmem.gateway.edges import DrawEdge, EdgeRequest
 from graphmem.intake.export_import import export_lines, import_lines
 from graphmem.model.caller import Caller, Role
 from graphmem.model.edge import EdgeType
+from graphmem.model.entity import EntityRef
 from graphmem.model.source import Source
 from graphmem.model.space import Space, SpaceKind
 
@@ -140,3 +143,78 @@ def test_an_import_goes_on_after_a_bad_line_and_says_which(house):
     assert {"created": 2, "failed": 3} == counts
     assert ["line 2", "line 3", "line 4"] == sorted(each.partition(":")[0] for each in problems)
     assert any("years 1 to 9999" in each for each in problems)
+
+
+def declare(house, name, type_="person", **said):
+    request = EntityRequest(name=name, **said, given=frozenset(said))
+    space = the_space(house)
+    return house.graphmem.entity_register.declare(space, type_, request, caller=house.caller).answer
+
+
+def a_world_of_entities(house):
+    """Declared ones: mentioned or not, with signs, under a plain key of before, merged into one."""
+    old = EntityRef(key="org:johnson_johnson", label="Johnson & Johnson")
+    house.write(a_request("They sell plasters.", uid="a", entities=(old,)))
+    attributes = {"z": 1, "a": [True, 1.0, None], "é": {"b": "ß"}}
+    declare(house, "Johnson & Johnson", "org", description="Founded in 1886")
+    declare(house, "C++", "tool", aliases=["Cpp", "C plus plus"], attributes=attributes)
+    declare(house, "John Doe")
+    declare(house, "Jon Doe", description="gone by then")
+    house.clock.advance(days=1)
+    declare(house, "C++", "tool", description="A language")
+    keeper = house.graphmem.entity_keeper
+    space = the_space(house)
+    keeper.merge(space, "person:jon_doe", "person:john_doe", caller=house.caller)
+    spoken = EntityRef(key="person:john_doe", label="Johnny")
+    house.write(a_request("Johnny uses it.", uid="b", entities=(spoken, EntityRef(key="tool:C++"))))
+
+
+def test_declared_entities_come_back_as_they_were(house):
+    a_world_of_entities(house)
+    lines = lines_of(house)
+
+    counts, problems = bring(house, lines)
+
+    assert ({"entities": 3, "created": 2}, []) == (counts, problems)
+    assert lines == lines_of(house, "again")
+    assert ["org:johnson_johnson", "person:john_doe", "tool:c__plus__plus"] == [
+        json.loads(line)["entity"]["key"] for line in lines[:3]
+    ]
+    assert ({"unchanged": 5}, []) == bring(house, lines)
+    assert lines == lines_of(house, "again")
+    fields = "RETURN e.entity_key, e.search_names, size(split(e.space_token, ' ')) ORDER BY e.key"
+    ada, again = (
+        house.rows(
+            "MATCH (e:Entity) WHERE e.space = $tenant + $space AND e.declared"
+            f" AND NOT EXISTS {{ (e)-[:MERGED_INTO]->() }} {fields}",
+            space=f"user:{name}",
+        )
+        for name in ("ada", "again")
+    )
+    assert ada == again
+
+
+def test_a_persona_has_no_declared_entities_of_its_own(house):
+    declare(house, "John Doe")
+    coach = replace(the_space(house), persona="coach")
+
+    assert [] == list(export_lines(house.graphmem.transfers, coach))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"key": "person:John Doe"}, "entity.key: Must be a key, such as person:john_doe."),
+        ({"key": "john"}, "entity.key: Must be type:name"),
+        ({"label": ""}, "name: Must be 1 to"),
+        ({"attributes": {"a": "x" * 5_000}}, "attributes: At most 4,096 bytes"),
+        ({"bogus": 1}, "entity.bogus: Unknown field."),
+    ],
+)
+def test_a_bad_line_of_an_entity_is_named(house, change, said):
+    entity = {"key": "person:john_doe", "label": "John Doe"} | change
+
+    counts, problems = bring(house, [json.dumps({"entity": entity})])
+
+    assert {"failed": 1} == counts
+    assert problems[0].startswith(f"line 1: {said}")

@@ -350,6 +350,26 @@ def test_fragments_of_one_name_are_merged(keys, expected):
     assert expected == entity_fragments([an_entity(key) for key in keys])
 
 
+def test_signs_that_count_keep_names_apart():
+    keys = ["tool:cat__plus__fish", "tool:cat_fish", "tool:catfish", "other:cat__plus__fish"]
+    merges = [("other:cat__plus__fish", "tool:cat__plus__fish"), ("tool:catfish", "tool:cat_fish")]
+
+    assert merges == sorted(entity_fragments([an_entity(key) for key in keys]))
+
+
+def test_labels_of_different_signs_keep_plain_keys_apart():
+    sharp, plain = an_entity("other:dog"), an_entity("tool:dog")
+
+    assert [] == entity_fragments([replace(sharp, label="Dog#"), replace(plain, label="Dog")])
+
+
+def test_a_declared_entity_is_never_merged_away():
+    declared = [replace(an_entity(key), is_declared=True) for key in ("org:acme", "other:ac_me")]
+    mentioned = an_entity("org:a_c_m_e", mentions=9)
+
+    assert [("org:a_c_m_e", "org:acme")] == entity_fragments([*declared, mentioned])
+
+
 def test_a_merged_entity_is_no_fragment():
     merged = replace(an_entity("person:johndoe"), is_merged=True)
 

@@ -6,8 +6,8 @@ from graphmem.model.entity import (
     entity_key,
     label_from_key,
     likeness,
-    slug,
 )
+from graphmem.model.names import slug
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_a_key_is_normalised():
     assert "person:john_doe" == entity_key("person:John Doe")
 
 
-@pytest.mark.parametrize("text", ["john", "person:", "person:  ", "person:...", "robot:r2", ""])
+@pytest.mark.parametrize("text", ["john", "person:", "person:  ", "person:...", "Robot:r2", ""])
 def test_a_key_without_type_or_name_is_refused(text):
     with pytest.raises(ValueError, match="Must be type:name"):
         entity_key(text)
