@@ -23,6 +23,7 @@ def warm_up(candidates: Candidates, entities: Entities, *, few: Search, many: Se
     """
     past = replace(few, known_at=few.begins_by)
     entities.resolved(FEW, [EntityRef(key="other:-")])
+    entities.search(FEW, "warm up", types=(), limit=1, after=None)
     candidates.by_index(replace(few, vector=None))
     candidates.by_index(few)
     candidates.by_index_filtered(few)
