@@ -92,7 +92,7 @@ def declare(values: dict[str, Any]) -> Response:
         values["space"], values["type"], entity_request(values), caller=g.caller
     )
     response = jsonify(outcome_view(done))
-    is_new = done.answer.outcome is Outcome.CREATED
+    is_new = done.answer[0].outcome is Outcome.CREATED
     response.status_code = HTTPStatus.CREATED if is_new else HTTPStatus.OK
     return response
 

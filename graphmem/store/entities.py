@@ -396,7 +396,7 @@ def move_back(transaction: Transaction, change: EntityChange) -> None:
 def _index_names(transaction: Transaction, space_keys: Iterable[str]) -> None:
     """Index entities under the names that they have now; merged ones are in no index."""
     rows = transaction.run("entities.lock", space_keys=sorted(space_keys))
-    transaction.run("entities.index", space_rows=[index_row(row) for row in rows])
+    transaction.run("entities.save", space_rows=[index_row(row) for row in rows])
 
 
 def index_row(row: Row) -> dict[str, Any]:
@@ -428,10 +428,12 @@ class Ties:
     changes: int  # merges and splits of it that can still be undone
 
 
-def take_entity(transaction: Transaction, owner: Space, key: str) -> Entity | None:
-    """Take the lock of an entity that may not be there yet; None where it is new."""
-    row = transaction.run("entities.take", key=f"{owner.key}|{key}")[0]
-    return entity_from_node(row["e"]) if row["is_there"] else None
+def take_entities(transaction: Transaction, owner: Space, keys: Iterable[str]) -> dict[str, Entity]:
+    """Take the locks of entities that may not be there yet; gives those that are, by key."""
+    space_keys = [f"{owner.key}|{key}" for key in sorted(set(keys))]
+    rows = transaction.run("entities.take", space_keys=space_keys)
+    there = [entity_from_node(row["e"]) for row in rows if row["is_there"]]
+    return {entity.key: entity for entity in there}
 
 
 def entity_ties(transaction: Transaction, owner: Space, key: str) -> Ties:
@@ -440,10 +442,14 @@ def entity_ties(transaction: Transaction, owner: Space, key: str) -> Ties:
     return Ties(**row)
 
 
-def save_entity(transaction: Transaction, entity: Entity) -> None:
-    """Write an entity that is declared."""
-    key, properties = f"{entity.space}|{entity.key}", entity_properties(entity)
-    transaction.run("entities.save", key=key, properties=properties)
+def save_entities(transaction: Transaction, entities: Iterable[Entity]) -> None:
+    """Write entities that are declared."""
+    rows = [
+        {"key": f"{entity.space}|{entity.key}", "fields": entity_properties(entity)}
+        for entity in entities
+    ]
+    if rows:
+        transaction.run("entities.save", space_rows=rows)
 
 
 def delete_entity(transaction: Transaction, entity: Entity) -> None:
