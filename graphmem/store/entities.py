@@ -150,7 +150,7 @@ class Entities:
         """
         keys = [space.key for space in spaces]
         parameters: dict[str, Any] = {
-            "keys": self._meant(spaces, ref),
+            "keys": list(self.meant(spaces, [ref])[0]),
             "spaces": keys,
             "statuses": list(question.statuses),
             "now": question.now_ms,
@@ -166,28 +166,15 @@ class Entities:
             rows = self._connection.fetch("entities.card", **parameters, **times_ms)
         return _known_of(rows, keys, question.limit)
 
-    def resolved(self, spaces: Sequence[Space], refs: Sequence[EntityRef]) -> list[str]:
-        """The keys that are meant in some spaces; of merged ones, those that they became.
-
-        The first space of an owner counts in which the entity is there.
-        """
+    def meant(self, spaces: Sequence[Space], refs: Sequence[EntityRef]) -> list[tuple[str, ...]]:
+        """The entities that each reference means, one by owner; a merged one is what it became."""
         if not refs:
             return []
         owners = _owners(spaces)
         space_keys = {f"{owner}|{key}" for owner in owners for ref in refs for key in ref.keys}
         rows = self._connection.fetch("entities.resolve", space_keys=sorted(space_keys))
         found = {row["key"]: row for row in rows}
-        return [_resolved(ref, owners, found) for ref in refs]
-
-    def _meant(self, spaces: Sequence[Space], ref: EntityRef) -> list[str]:
-        """The entity that a reference means, by the owner of each of some spaces."""
-        owners = _owners(spaces)
-        if len(ref.keys) == 1:
-            return [f"{owner}|{ref.key}" for owner in owners]
-        space_keys = [f"{owner}|{key}" for owner in owners for key in ref.keys]
-        rows = self._connection.fetch("entities.resolve", space_keys=space_keys)
-        labels = {row["key"]: row["label"] for row in rows}
-        return [f"{owner}|{ref.meant(_labels_of(owner, ref, labels))}" for owner in owners]
+        return [tuple(_meant(ref, owner, found) for owner in owners) for ref in refs]
 
     def declared(self, space: Space) -> Iterator[Entity]:
         """The entities that are declared in an owner's space, by key."""
@@ -245,18 +232,12 @@ def _owners(spaces: Iterable[Space]) -> list[str]:
     return sorted({space.without_persona.key for space in spaces})
 
 
-def _resolved(ref: EntityRef, owners: Sequence[str], found: Mapping[str, Row]) -> str:
-    """The key that a reference means for the first owner who has such an entity."""
-    labels = {space_key: row["label"] for space_key, row in found.items()}
-    for owner in owners:
-        key = ref.meant(_labels_of(owner, ref, labels))
-        if row := found.get(f"{owner}|{key}"):
-            return str(row["became"] or key)
-    return ref.key
-
-
-def _labels_of(owner: str, ref: EntityRef, labels: Mapping[str, str]) -> dict[str, str]:
-    return {key: labels.get(f"{owner}|{key}", "") for key in ref.keys}
+def _meant(ref: EntityRef, owner: str, found: Mapping[str, Row]) -> str:
+    """The key, within its space, of the entity of an owner that a reference means."""
+    rows = {key: found.get(f"{owner}|{key}") for key in ref.keys}
+    key = ref.meant({key: row["label"] for key, row in rows.items() if row})
+    row = rows[key]
+    return f"{owner}|{row['became'] if row and row['became'] else key}"
 
 
 def lock_standing(
