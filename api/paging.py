@@ -13,6 +13,7 @@ from graphmem.errors import InvalidInput
 from graphmem.model.page import Cursor, Page
 
 T = TypeVar("T")
+_OF_THIS_LIST = "Must be the next_cursor of a list of the same spaces."
 
 
 class PageQuery(RequestSchema):
@@ -44,8 +45,8 @@ def page_answer(page: Page[T], view: Callable[[T], dict[str, Any]], **more: obje
     )
 
 
-def cursor_of(query: dict[str, Any]) -> Cursor | None:
-    """Where a page is to begin, if the query says so.
+def cursor_of(query: dict[str, Any], *, size: int | None = None) -> Cursor | None:
+    """Where a page is to begin, if the query says so; ``size`` is how many values say it.
 
     Raises:
         InvalidInput: it is not a cursor that this list gave to this tenant.
@@ -53,10 +54,12 @@ def cursor_of(query: dict[str, Any]) -> Cursor | None:
     if query["cursor"] is None:
         return None
     try:
-        return tuple(_signer().loads(query["cursor"]))
+        cursor = tuple(_signer().loads(query["cursor"]))
     except BadData as error:
-        message = "Must be the next_cursor of a list of the same spaces."
-        raise InvalidInput({"cursor": [message]}) from error
+        raise InvalidInput({"cursor": [_OF_THIS_LIST]}) from error
+    if size is not None and len(cursor) != size:
+        raise InvalidInput({"cursor": [_OF_THIS_LIST]})
+    return cursor
 
 
 def _signer() -> URLSafeSerializer:

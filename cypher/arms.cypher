@@ -48,9 +48,11 @@ WHERE s IS NOT NULL
 RETURN c, s ORDER BY s DESC, c.key LIMIT $vector_limit
 
 // fragment: tagged
-// True of a memory that has all of some tags and mentions all of some entities; an empty one filters nothing.
+// True of a memory that has all of some tags and mentions one of the keys of each of some entities; what is empty
+// filters nothing.
 all(tag IN $tags WHERE tag = '' OR tag IN m.tags)
-AND all(entity IN $entities WHERE entity = '' OR EXISTS { (m)-[:MENTIONS]->(:Entity {entity_key: entity}) })
+AND all(meant IN $entities
+  WHERE size(meant) = 0 OR EXISTS { MATCH (m)-[:MENTIONS]->(x:Entity) WHERE x.key IN meant })
 
 // fragment: vector_ranks
 // The ranks rv and scores sv of the memories that vectors found, each by its best chunk.

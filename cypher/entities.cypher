@@ -104,13 +104,6 @@ LIMIT $limit;
 @found
 RETURN count(e) AS total;
 
-// name: index
-// Index entities under their names.
-// parameters: space_rows
-UNWIND $space_rows AS row
-MATCH (e:Entity {key: row.key})
-SET e += row.fields;
-
 // name: card
 // What is known of one entity in some spaces, most important first, and how many memories mention it. Only of the
 // first ones, and those that tie with the last of them, more than the mention is read.
@@ -336,12 +329,14 @@ ORDER BY key
 LIMIT $limit;
 
 // name: take
-// Take the lock of an entity and return it; one that is not there yet is made, for its key to be locked.
-// parameters: key
-MERGE (e:Entity {key: $key})
+// Take the locks of entities, in order, and return them; one that is not there yet is made, for its key to be locked.
+// parameters: space_keys
+UNWIND $space_keys AS key
+MERGE (e:Entity {key: key})
 SET e.locked = true
 REMOVE e.locked
-RETURN e.entity_key IS NOT NULL AS is_there, @entity;
+RETURN e.entity_key IS NOT NULL AS is_there, @entity
+ORDER BY key;
 
 // name: ties
 // What an entity is tied to: memories, relations, others that it became or that became it, and changes of it that can
@@ -357,10 +352,11 @@ RETURN COUNT { (:Memory)-[:MENTIONS]->(e) } AS mentions, COUNT { (e)-[:RELATION]
        } AS changes;
 
 // name: save
-// Write what is declared of an entity.
-// parameters: key, properties
-MATCH (e:Entity {key: $key})
-SET e += $properties;
+// Write what is declared of entities, or the names that they are indexed under.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (e:Entity {key: row.key})
+SET e += row.fields;
 
 // name: delete
 // Remove an entity, and the summaries of it.

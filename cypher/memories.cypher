@@ -31,11 +31,11 @@ AND (size($types) = 0 OR m.type IN $types)
 AND ($conversation_id = '' OR m.conversation_id = $conversation_id
   OR EXISTS { (m)-[:FROM]->(:Source {conversation_id: $conversation_id}) })
 AND all(tag IN $tags WHERE tag IN m.tags)
-AND ($entity = '' OR EXISTS { (m)-[:MENTIONS]->(:Entity {entity_key: $entity}) })
+AND (size($entities) = 0 OR EXISTS { MATCH (m)-[:MENTIONS]->(e:Entity) WHERE e.key IN $entities })
 
 // name: list
 // One page of the memories of some spaces, newest first, behind the cursor.
-// parameters: begins_by, conversation_id, created_after, created_before, cursor_key, cursor_time, ends_after, entity
+// parameters: begins_by, conversation_id, created_after, created_before, cursor_key, cursor_time, ends_after, entities
 // parameters: limit, spaces, statuses, tags, types
 UNWIND $spaces AS space
 UNWIND $statuses AS status
@@ -53,7 +53,7 @@ ORDER BY m.created_at DESC, m.key DESC;
 
 // name: count
 // How many memories of some spaces a list would show on all its pages.
-// parameters: begins_by, conversation_id, created_after, created_before, ends_after, entity
+// parameters: begins_by, conversation_id, created_after, created_before, ends_after, entities
 // parameters: spaces, statuses, tags, types
 MATCH (m:Memory)
 WHERE m.space IN $spaces AND m.status IN $statuses AND @valid AND @wanted
@@ -61,7 +61,7 @@ RETURN count(*) AS total;
 
 // name: list_known_at
 // The same as far as it was known at a past time: each memory in the version that was in force then.
-// parameters: begins_by, conversation_id, created_after, created_before, cursor_key, cursor_time, ends_after, entity
+// parameters: begins_by, conversation_id, created_after, created_before, cursor_key, cursor_time, ends_after, entities
 // parameters: known_at, limit, spaces, statuses, tags, types
 UNWIND $spaces AS space
 UNWIND ['active', 'superseded', 'archived'] AS today
@@ -82,7 +82,7 @@ ORDER BY m.created_at DESC, m.key DESC;
 
 // name: count_known_at
 // How many memories such a list would show on all its pages.
-// parameters: begins_by, conversation_id, created_after, created_before, ends_after, entity, known_at, spaces
+// parameters: begins_by, conversation_id, created_after, created_before, ends_after, entities, known_at, spaces
 // parameters: statuses, tags, types
 CALL () {
   MATCH (m:Memory)

@@ -121,7 +121,9 @@ CALL () {
   WHERE s IS NOT NULL
   @vector_ranks_of_all
 UNION ALL
-  @filtered_text_arm
+  @text_arm
+    AND @filtered AND @tagged
+  @text_arm_ranks
 }
 @fused_rows
 CALL (found) {
@@ -162,7 +164,7 @@ CALL () {
 UNION ALL
   MATCH (m:Memory)
     SEARCH m IN (FULLTEXT INDEX memory_text FOR $text LIMIT $text_fetch) SCORE AS s
-  WHERE m.space IN $spaces AND m.expires_at > $now AND m.created_at <= $known_at
+  WHERE m.space IN $spaces AND m.expires_at > $now AND m.created_at <= $known_at AND @tagged
   @version_then
   WITH m, r, s, @as_it_was
   WHERE status IN $statuses AND @valid_then AND (r IS NULL OR r.content = m.content)

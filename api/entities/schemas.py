@@ -225,9 +225,9 @@ def entity_view(entity: Entity) -> dict[str, Any]:
     }
 
 
-def outcome_view(done: Executed[Declared]) -> dict[str, Any]:
+def outcome_view(done: Executed[tuple[Declared, ...]]) -> dict[str, Any]:
     """What became of an entity."""
-    entity, outcome = done.answer
+    ((entity, outcome),) = done.answer
     trace_id = done.trace_id if done.events else None
     return entity_view(entity) | {"outcome": outcome.value, "trace_id": trace_id}
 

@@ -39,6 +39,8 @@ from graphmem.model.names import slug_with_signs
 from graphmem.model.writing import Outcome
 from graphmem.store.upkeep import Upkeep
 
+_PLACE_OF_LISTED, _PLACE_OF_FOUND = 2, 3  # values of a cursor
+
 blueprint = JsonBlueprint(
     "entities", __name__, url_prefix="/v1/entities", description="Who and what is mentioned"
 )
@@ -61,7 +63,7 @@ def listing(query: dict[str, Any]) -> Response:
             query["query"],
             types=query["type"],
             limit=query["limit"],
-            after=cursor_of(query),
+            after=cursor_of(query, size=_PLACE_OF_FOUND),
         )
         return page_answer(found, entity_view)
     types, name = _prefix(query["prefix"], query["type"])
@@ -70,7 +72,7 @@ def listing(query: dict[str, Any]) -> Response:
         types=types,
         prefix=name,
         limit=query["limit"],
-        after=cursor_of(query),
+        after=cursor_of(query, size=_PLACE_OF_LISTED),
     )
     return page_answer(page, entity_view)
 
@@ -90,7 +92,7 @@ def declare(values: dict[str, Any]) -> Response:
         values["space"], values["type"], entity_request(values), caller=g.caller
     )
     response = jsonify(outcome_view(done))
-    is_new = done.answer.outcome is Outcome.CREATED
+    is_new = done.answer[0].outcome is Outcome.CREATED
     response.status_code = HTTPStatus.CREATED if is_new else HTTPStatus.OK
     return response
 

@@ -72,7 +72,7 @@ def listing(query: dict[str, Any]) -> Response:
             known_at=query["known_at"],
             types=query["type"],
             tags=query["tag"],
-            entity=_entity(query["entity"], spaces),
+            entities=_entities(query["entity"], spaces),
             conversation_id=query["conversation_id"],
             created_after=query["created_after"],
             created_before=query["created_before"],
@@ -234,5 +234,5 @@ def _idempotency_key() -> IdempotencyKey | None:
     )
 
 
-def _entity(name: str | None, spaces: Sequence[Space]) -> str | None:
-    return service().recall.entity_keys([name], spaces, field="entity")[0] if name else None
+def _entities(name: str | None, spaces: Sequence[Space]) -> Sequence[str]:
+    return service().recall.entities_meant([name], spaces, field="entity")[0] if name else ()

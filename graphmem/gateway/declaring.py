@@ -4,8 +4,7 @@ It belongs to the space of an owner and all its personas. Nothing that memories 
 that a merge or split could still need, is deleted.
 """
 
-from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -18,7 +17,14 @@ from graphmem.gateway.screening import leaves
 from graphmem.gateway.validation import Report, check_json, check_text, collected
 from graphmem.gateway.workbench import Workbench
 from graphmem.model.caller import Caller
-from graphmem.model.entity import TYPE_FORM, Entity, EntityRef, entity_ref, is_entity_type
+from graphmem.model.entity import (
+    TYPE_FORM,
+    Entity,
+    EntityRef,
+    entity_ref,
+    is_entity_type,
+    label_from_key,
+)
 from graphmem.model.event import Effect, Event, Subject
 from graphmem.model.policy import WritePolicy
 from graphmem.model.space import Space, parse_writable_space
@@ -29,8 +35,8 @@ from graphmem.store.entities import (
     delete_entity,
     entity_ties,
     lock_standing,
-    save_entity,
-    take_entity,
+    save_entities,
+    take_entities,
 )
 from graphmem.store.mapping import attributes_text
 from graphmem.text.normalise import one_line
@@ -63,17 +69,93 @@ class Declared(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class EntityAsFound:
-    """An entity as an operation finds it, and the key under which it lies."""
+class Declaration:
+    """What is said of which entity."""
 
-    key: str
-    entity: Entity | None
+    ref: EntityRef
+    request: EntityRequest
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EntitiesAsFound:
+    """The keys that are meant, in the order of the references, and what is there under them."""
+
+    keys: Sequence[str]
+    entities: Mapping[str, Entity]
     ties: Ties | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
-class _OneEntity(Operation[EntityAsFound, Declared]):
-    """A change of one entity; ``owner`` is a space without persona."""
+class DeclareEntities(Operation[EntitiesAsFound, tuple[Declared, ...]]):
+    """Say what entities of an owner are called and what is known of them.
+
+    One that is not there is made, or where it is to be ``known``, an error.
+    """
+
+    kind = TraceKind.ENTITY
+
+    owner: Space
+    declarations: Sequence[Declaration]
+    known: bool = False
+
+    @property
+    def spaces(self) -> Sequence[Space]:
+        """The space that the entities belong to."""
+        return (self.owner,)
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """All that is put into words."""
+        return [text for each in self.declarations for text in _texts(each.request)]
+
+    def read(self, transaction: Workbench) -> EntitiesAsFound:
+        """The entities, locked, whether they are there or not."""
+        refs = [each.ref for each in self.declarations]
+        keys = _meant(transaction, self.owner, refs)
+        return EntitiesAsFound(keys=keys, entities=take_entities(transaction, self.owner, keys))
+
+    def decide(self, state: EntitiesAsFound, now: datetime) -> Decided[tuple[Declared, ...]]:
+        """Make them, or write over what is given.
+
+        Raises:
+            NotFound: one is to be known and is not there.
+            InvalidInput: a new name is that of another entity.
+        """
+        entities, events, answers = dict(state.entities), [], []
+        for key, each in zip(state.keys, self.declarations, strict=True):
+            done = self._declared(entities.get(key), key, each.request, now)
+            if done.outcome is not Outcome.UNCHANGED:
+                events.append(_event(done))
+            entities[key] = done.entity
+            answers.append(done)
+        changed = {event.subject for event in events}
+        return Decided(
+            answer=tuple(answers),
+            events=tuple(events),
+            records=[entity for key, entity in entities.items() if key in changed],
+        )
+
+    def apply(self, transaction: Workbench, decided: Decided[tuple[Declared, ...]]) -> None:
+        """Write the entities that change."""
+        save_entities(transaction, decided.records)
+
+    def _declared(
+        self, before: Entity | None, key: str, request: EntityRequest, now: datetime
+    ) -> Declared:
+        if before is None:
+            if self.known:
+                raise NotFound
+            return Declared(_told(_new(self.owner, key, request, now), request), Outcome.CREATED)
+        renamed = _renamed(before, request.name) if self.known else before
+        told = _told(renamed, request)
+        if _contents(told) == _contents(before):
+            return Declared(before, Outcome.UNCHANGED)
+        return Declared(replace(told, updated_at=request.updated_at or now), Outcome.REVISED)
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeleteEntity(Operation[EntitiesAsFound, Entity]):
+    """Remove an entity that nothing mentions and nothing is tied to."""
 
     kind = TraceKind.ENTITY
 
@@ -85,140 +167,102 @@ class _OneEntity(Operation[EntityAsFound, Declared]):
         """The space that the entity belongs to."""
         return (self.owner,)
 
-    def meant(self, transaction: Workbench) -> str:
-        """The key of the entity that is meant, under its lock; of a merged one what it became."""
-        space_keys = {f"{self.owner.key}|{key}": key for key in self.ref.keys}
-        labels, became = lock_standing(transaction, space_keys.keys())
-        key = self.ref.meant({space_keys[each]: label for each, label in labels.items()})
-        return became.get(f"{self.owner.key}|{key}", key) if self.follows_merges else key
-
-    @property
-    def follows_merges(self) -> bool:
-        """Whether a merged entity stands for what it became."""
-        return True
-
-    def decided(self, entity: Entity, effect: Effect, outcome: Outcome) -> Decided[Declared]:
-        """The decision for an entity that changes."""
-        event = Event(space=self.owner.key, subject=entity.key, about=Subject.ENTITY, effect=effect)
-        return Decided(answer=Declared(entity, outcome), events=(event,))
-
-    def apply(self, transaction: Workbench, decided: Decided[Declared]) -> None:
-        """Write what changes."""
-        if decided.events:
-            self.carry_out(transaction, decided.answer.entity)
-
-    @abstractmethod
-    def carry_out(self, transaction: Workbench, entity: Entity) -> None:
-        """Write the entity."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class DeclareEntity(_OneEntity):
-    """Say what an entity is called and what is known of it; it is made if it is not there."""
-
-    request: EntityRequest
-    is_known: bool = False  # whether one that is not there is an error
-
-    @property
-    def texts(self) -> Sequence[str]:
-        """All that is put into words."""
-        said = self.request
-        names = [text for text in (said.name, said.description, *(said.aliases or ())) if text]
-        return [*names, *leaves(dict(said.attributes or {}))]
-
-    def read(self, transaction: Workbench) -> EntityAsFound:
-        """The entity, locked, whether it is there or not."""
-        key = self.meant(transaction)
-        return EntityAsFound(key=key, entity=take_entity(transaction, self.owner, key))
-
-    def decide(self, state: EntityAsFound, now: datetime) -> Decided[Declared]:
-        """Make it, or write over what is given.
-
-        Raises:
-            NotFound: it is to be there and is not.
-            InvalidInput: its new name is that of another entity.
-        """
-        if state.entity is None:
-            if self.is_known:
-                raise NotFound
-            made = self._told(self._new(state.key, now))
-            return self.decided(made, Effect.ENTITY_CREATED, Outcome.CREATED)
-        told = self._told(self._renamed(state.entity))
-        if _contents(told) == _contents(state.entity):
-            return Decided(answer=Declared(state.entity, Outcome.UNCHANGED))
-        told = replace(told, updated_at=self.request.updated_at or now)
-        return self.decided(told, Effect.ENTITY_REVISED, Outcome.REVISED)
-
-    def carry_out(self, transaction: Workbench, entity: Entity) -> None:
-        """Write the entity."""
-        save_entity(transaction, entity)
-
-    def _new(self, key: str, now: datetime) -> Entity:
-        created_at = self.request.created_at or now
-        return Entity(
-            key=key,
-            space=self.owner.key,
-            label=self.request.name or "",
-            created_at=created_at,
-            updated_at=self.request.updated_at or created_at,
+    def read(self, transaction: Workbench) -> EntitiesAsFound:
+        """The entity, locked, and what it is tied to; a merged one stands for itself here."""
+        keys = _meant(transaction, self.owner, [self.ref], also_merged=True)
+        return EntitiesAsFound(
+            keys=keys,
+            entities=take_entities(transaction, self.owner, keys),
+            ties=entity_ties(transaction, self.owner, keys[0]),
         )
 
-    def _renamed(self, entity: Entity) -> Entity:
-        """An entity with the label of a correction; a declaration leaves the one that it has."""
-        name = self.request.name
-        if not (self.is_known and name):
-            return entity
-        if name != entity.label and not _is_spelling(name, entity):
-            raise InvalidInput({"name": [f"Must be a spelling of {entity.key}."]})
-        return replace(entity, label=name)
-
-    def _told(self, entity: Entity) -> Entity:
-        given = self.request.given
-        aliases = self.request.aliases or () if "aliases" in given else entity.aliases
-        told = replace(
-            entity,
-            is_declared=True,
-            aliases=tuple(name for name in dict.fromkeys(aliases) if name != entity.label),
-        )
-        if "description" in given:
-            told = replace(told, description=self.request.description)
-        if "attributes" in given:
-            told = replace(told, attributes=self.request.attributes or {})
-        return told
-
-
-@dataclass(frozen=True, kw_only=True)
-class DeleteEntity(_OneEntity):
-    """Remove an entity that nothing mentions and nothing is tied to."""
-
-    @property
-    def follows_merges(self) -> bool:
-        """Whether a merged entity stands for what it became: here it does not."""
-        return False
-
-    def read(self, transaction: Workbench) -> EntityAsFound:
-        """The entity, locked, and what it is tied to."""
-        key = self.meant(transaction)
-        entity = take_entity(transaction, self.owner, key)
-        return EntityAsFound(key=key, entity=entity, ties=entity_ties(transaction, self.owner, key))
-
-    def decide(self, state: EntityAsFound, now: datetime) -> Decided[Declared]:  # noqa: ARG002
+    def decide(self, state: EntitiesAsFound, now: datetime) -> Decided[Entity]:  # noqa: ARG002
         """Delete it.
 
         Raises:
             NotFound: it is not there.
             Conflict: memories mention it, relations end at it, or a merge or split needs it.
         """
-        if state.entity is None or state.ties is None:
+        (key,) = state.keys
+        if key not in state.entities or state.ties is None:
             raise NotFound
         if tied := _tied(state.ties):
-            message = f"{state.key} is not deleted: it has {', '.join(tied)}."
+            message = f"{key} is not deleted: it has {', '.join(tied)}."
             raise Conflict(message)
-        return self.decided(state.entity, Effect.ENTITY_DELETED, Outcome.UNCHANGED)
+        entity = state.entities[key]
+        event = Event(
+            space=entity.space, subject=key, about=Subject.ENTITY, effect=Effect.ENTITY_DELETED
+        )
+        return Decided(answer=entity, events=(event,))
 
-    def carry_out(self, transaction: Workbench, entity: Entity) -> None:
+    def apply(self, transaction: Workbench, decided: Decided[Entity]) -> None:
         """Remove the entity."""
-        delete_entity(transaction, entity)
+        delete_entity(transaction, decided.answer)
+
+
+def _meant(
+    transaction: Workbench, owner: Space, refs: Sequence[EntityRef], *, also_merged: bool = False
+) -> list[str]:
+    """The keys of the entities that are meant, under their locks; merged ones are what they became.
+
+    Where ``also_merged`` says so, these are meant themselves.
+    """
+    space_keys = {f"{owner.key}|{key}" for ref in refs for key in ref.keys}
+    labels, became = lock_standing(transaction, space_keys)
+    own = {each.partition("|")[2]: label for each, label in labels.items()}
+    keys = [ref.meant(own) for ref in refs]
+    return keys if also_merged else [became.get(f"{owner.key}|{key}", key) for key in keys]
+
+
+def _texts(said: EntityRequest) -> Iterator[str]:
+    yield from (text for text in (said.name, said.description, *(said.aliases or ())) if text)
+    yield from leaves(dict(said.attributes or {}))
+
+
+def _event(done: Declared) -> Event:
+    is_new = done.outcome is Outcome.CREATED
+    return Event(
+        space=done.entity.space,
+        subject=done.entity.key,
+        about=Subject.ENTITY,
+        effect=Effect.ENTITY_CREATED if is_new else Effect.ENTITY_REVISED,
+    )
+
+
+def _new(owner: Space, key: str, request: EntityRequest, now: datetime) -> Entity:
+    created_at = request.created_at or now
+    return Entity(
+        key=key,
+        space=owner.key,
+        label=request.name or label_from_key(key),
+        created_at=created_at,
+        updated_at=request.updated_at or created_at,
+    )
+
+
+def _renamed(entity: Entity, name: str | None) -> Entity:
+    """An entity with the label of a correction, which must be a spelling of its key."""
+    if name is None or name == entity.label:
+        return entity
+    if not _is_spelling(name, entity):
+        raise InvalidInput({"name": [f"Must be a spelling of {entity.key}."]})
+    return replace(entity, label=name)
+
+
+def _told(entity: Entity, request: EntityRequest) -> Entity:
+    """An entity with all that is given of it."""
+    given = request.given
+    aliases = request.aliases or () if "aliases" in given else entity.aliases
+    told = replace(
+        entity,
+        is_declared=True,
+        aliases=tuple(name for name in dict.fromkeys(aliases) if name != entity.label),
+    )
+    if "description" in given:
+        told = replace(told, description=request.description)
+    if "attributes" in given:
+        told = replace(told, attributes=request.attributes or {})
+    return told
 
 
 def _is_spelling(name: str, entity: Entity) -> bool:
@@ -253,7 +297,7 @@ class EntityRegister:
 
     def declare(
         self, space: Space, type_: str, request: EntityRequest, *, caller: Caller
-    ) -> Executed[Declared]:
+    ) -> Executed[tuple[Declared, ...]]:
         """Declare an entity of the owner of a space; what is given is written over one there.
 
         Raises:
@@ -261,40 +305,41 @@ class EntityRegister:
             Forbidden: the key may not write in the owner's space.
             PolicyRefused: a text may not be stored.
         """
-        ref, normal = self._checked(space, type_, request)
-        operation = DeclareEntity(owner=space.without_persona, ref=ref, request=normal)
+        declarations = [self._checked(space, type_, request)]
+        operation = DeclareEntities(owner=space.without_persona, declarations=declarations)
         return self.gateway.execute(operation, caller)
 
     def restore(
-        self, space: Space, ref: EntityRef, request: EntityRequest, *, caller: Caller
-    ) -> Executed[Declared]:
-        """Declare an entity under the key that it had before.
+        self, space: Space, declarations: Sequence[Declaration], *, caller: Caller
+    ) -> Executed[tuple[Declared, ...]]:
+        """Declare entities under the keys that they had before, all or none.
 
         Raises:
             InvalidInput, Forbidden, PolicyRefused: see declare.
         """
-        normal = _normalised(request, most=_KEPT_NAME_MAX_CHARS)
-        operation = DeclareEntity(owner=space.without_persona, ref=ref, request=normal)
+        normal = [
+            replace(each, request=_normalised(each.request, most=_KEPT_NAME_MAX_CHARS))
+            for each in declarations
+        ]
+        operation = DeclareEntities(owner=space.without_persona, declarations=normal)
         return self.gateway.execute(operation, caller)
 
     def revise(
         self, space: Space, ref: EntityRef, request: EntityRequest, *, caller: Caller
-    ) -> Executed[Declared]:
+    ) -> Executed[tuple[Declared, ...]]:
         """Correct an entity that is there; from then on it is a declared one.
 
         Raises:
             NotFound: it is not there.
             InvalidInput, Forbidden, PolicyRefused: see declare.
         """
-        operation = DeclareEntity(
-            owner=space.without_persona,
-            ref=self._overridden(ref),
-            request=_normalised(request),
-            is_known=True,
+        declaration = Declaration(ref=self._overridden(ref), request=_normalised(request))
+        operation = DeclareEntities(
+            owner=space.without_persona, declarations=[declaration], known=True
         )
         return self.gateway.execute(operation, caller)
 
-    def delete(self, space: Space, ref: EntityRef, *, caller: Caller) -> Executed[Declared]:
+    def delete(self, space: Space, ref: EntityRef, *, caller: Caller) -> Executed[Entity]:
         """Delete an entity that nothing is tied to.
 
         Raises:
@@ -308,10 +353,8 @@ class EntityRegister:
         meant = self.overrides.get(ref.key)
         return EntityRef(key=meant) if meant else ref
 
-    def _checked(
-        self, space: Space, type_: str, request: EntityRequest
-    ) -> tuple[EntityRef, EntityRequest]:
-        """The entity that a declaration names, and the forms of its texts."""
+    def _checked(self, space: Space, type_: str, request: EntityRequest) -> Declaration:
+        """What a declaration says, in the forms that it is kept in, of the entity that it names."""
         found: list[EntityRef] = []
 
         def check(report: Report) -> None:
@@ -330,7 +373,7 @@ class EntityRegister:
 
         if wrong := collected(check):
             raise InvalidInput(wrong)
-        return found[0], _in_their_forms(request)
+        return Declaration(ref=found[0], request=_in_their_forms(request))
 
 
 def _normalised(request: EntityRequest, most: int = NAME_MAX_CHARS) -> EntityRequest:

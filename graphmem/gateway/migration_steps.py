@@ -266,7 +266,7 @@ def index_names(connection: Connection, report: Report) -> None:
     done = 0
     for rows in _batches(connection, "schema.named_entities"):
         named = [row["m"] for row in rows if row["m"]["label"]]
-        done += _write(connection, "entities.index", [index_row(each) for each in named])
+        done += _write(connection, "entities.save", [index_row(each) for each in named])
         report(f"{done:,} entities are indexed under their names")
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from graphmem.errors import GraphmemError, StoreUnavailable
-from graphmem.gateway.declaring import EntityRegister
+from graphmem.gateway.declaring import Declaration, Declared, EntityRegister
 from graphmem.intake.jsonl_format import declared_entity, exported_entity
 from graphmem.model.caller import Caller
 from graphmem.model.space import Space
@@ -32,16 +32,44 @@ class EntityTransfer:
     def write(
         self, space: Space, values: Sequence[Any], *, caller: Caller
     ) -> Iterable[str | GraphmemError]:
-        """Declare entities under their keys."""
-        return [self._written(space, value, caller) for value in values]
-
-    def _written(self, space: Space, value: Any, caller: Caller) -> str | GraphmemError:  # noqa: ANN401 - any JSON
+        """Declare entities under their keys: all at once, or where one is wrong, each alone."""
+        read = [_read(value) for value in values]
         try:
-            ref, request = declared_entity(value)
-            done = self.register.restore(space, ref, request, caller=caller)
+            sound = [each for each in read if isinstance(each, Declaration)]
+            outcomes = iter(self._outcomes(space, sound, caller))
+        except StoreUnavailable:
+            raise
+        except GraphmemError:
+            return [self._alone(space, each, caller) for each in read]
+        return [next(outcomes) if isinstance(each, Declaration) else each for each in read]
+
+    def _alone(
+        self, space: Space, declaration: Declaration | GraphmemError, caller: Caller
+    ) -> str | GraphmemError:
+        if isinstance(declaration, GraphmemError):
+            return declaration
+        try:
+            (outcome,) = self._outcomes(space, [declaration], caller)
         except StoreUnavailable:
             raise
         except GraphmemError as error:
             return error
-        is_same = done.answer.outcome is Outcome.UNCHANGED
-        return Outcome.UNCHANGED.value if is_same else "entities"
+        return outcome
+
+    def _outcomes(
+        self, space: Space, declarations: Sequence[Declaration], caller: Caller
+    ) -> list[str]:
+        done = self.register.restore(space, declarations, caller=caller)
+        return [_outcome(each) for each in done.answer]
+
+
+def _read(value: Any) -> Declaration | GraphmemError:  # noqa: ANN401 - any JSON
+    try:
+        return declared_entity(value)
+    except GraphmemError as error:
+        return error
+
+
+def _outcome(declared: Declared) -> str:
+    is_same = declared.outcome is Outcome.UNCHANGED
+    return Outcome.UNCHANGED.value if is_same else "entities"

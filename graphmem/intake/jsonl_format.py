@@ -13,7 +13,7 @@ from typing import Any
 from marshmallow import RAISE, Schema, ValidationError, fields, validate
 
 from graphmem.errors import InvalidInput
-from graphmem.gateway.declaring import EntityRequest
+from graphmem.gateway.declaring import Declaration, EntityRequest
 from graphmem.gateway.edges import EdgeRequest
 from graphmem.messages import flat_messages
 from graphmem.model.edge import Edge, EdgeType, is_made_edge_uid
@@ -220,7 +220,7 @@ def edge_request(value: Any, space: Space) -> EdgeRequest:  # noqa: ANN401 - any
     return EdgeRequest(space=space, **values)
 
 
-def declared_entity(value: Any) -> tuple[EntityRef, EntityRequest]:  # noqa: ANN401 - any JSON
+def declared_entity(value: Any) -> Declaration:  # noqa: ANN401 - any JSON
     """Which entity a line declares, and what it says of it.
 
     Raises:
@@ -235,7 +235,7 @@ def declared_entity(value: Any) -> tuple[EntityRef, EntityRequest]:  # noqa: ANN
     if ref.key != key:
         raise InvalidInput({"entity.key": [f"Must be a key, such as {ref.key}."]})
     given = frozenset({"name", "aliases", "description", "attributes"})
-    return ref, EntityRequest(name=label, **values, given=given)
+    return Declaration(ref=ref, request=EntityRequest(name=label, **values, given=given))
 
 
 def checked(schema: Schema, kind: str, value: Any) -> dict[str, Any]:  # noqa: ANN401 - any JSON

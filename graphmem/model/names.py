@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 _WORDS = {
     "+": "plus",
@@ -31,6 +32,7 @@ _SIGNS = {word: sign for sign, word in _WORDS.items()}
 _AND = "and"
 _COUNTING = {"Sm", "Sc"}  # mathematical signs and currencies
 _BLANKS = re.compile(r"[\s_-]+")
+_CACHED = 4_096
 _JOINT = "__"
 _JOINTS = re.compile(r"__(?!_)")
 _CODE_POINT = re.compile(r"u([0-9a-f]{4,5})")  # all such signs are below 100000
@@ -53,6 +55,7 @@ def slug(text: str) -> str:
     return _BLANKS.sub("_", kept).strip("_")
 
 
+@lru_cache(_CACHED)
 def slug_with_signs(text: str) -> str:
     """The slug of a name, with words for its signs that count; one of that form means itself."""
     name = unicodedata.normalize("NFC", unicodedata.normalize("NFC", text).lower().strip())

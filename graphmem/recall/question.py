@@ -1,5 +1,6 @@
 """Question: a recall's request, with what its spaces, their policy and its plan make of it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -22,6 +23,15 @@ class Question:
     ranker: RankerName
     now: datetime
     plan: Plan | None = None
+    # those that its filter means: for each, one by owner, as keys within their space
+    entities: Sequence[tuple[str, ...]] = ()
+
+    @property
+    def entity_keys(self) -> list[list[str]]:
+        """The keys that those of the filter have, whoever owns them."""
+        return [
+            list(dict.fromkeys(each.partition("|")[2] for each in meant)) for meant in self.entities
+        ]
 
 
 def question_of(

@@ -38,7 +38,7 @@ class Reason(StrEnum):
 
 
 _KEPT_AS_THEY_ARE = ("limit", "min_score", "conversation_id", "graph")
-_KEPT_LISTS = ("types", "tags", "entities", "captured_by", "statuses")
+_KEPT_LISTS = ("types", "tags", "captured_by", "statuses")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -63,6 +63,7 @@ def kept_request(question: Question, *, returned: int, candidates: int) -> dict[
     kept = {name: getattr(request, name) for name in _KEPT_AS_THEY_ARE}
     kept |= {name: list(getattr(request, name)) for name in _KEPT_LISTS}
     return kept | {
+        "entities": [keys[0] if len(keys) == 1 else keys for keys in question.entity_keys],
         "ranker": question.ranker.value,
         "as_of": _iso(request.as_of),
         "known_at": _iso(request.known_at),
@@ -156,7 +157,7 @@ def _of_filtered(request: Mapping[str, Any], memory: Memory) -> Why:
     checks = (
         (Reason.FILTERED_BY_TYPE, types and memory.type.value not in types, memory.type.value),
         (Reason.FILTERED_BY_TAG, not set(request["tags"]) <= set(memory.tags), list(memory.tags)),
-        (Reason.FILTERED_BY_ENTITY, not set(request["entities"]) <= set(entities), entities),
+        (Reason.FILTERED_BY_ENTITY, not _mentions(request["entities"], entities), entities),
         (Reason.FILTERED_BY_CONVERSATION, asked not in {None, *said_in}, said_in[0]),
         (Reason.FILTERED_BY_CAPTURED_BY, not is_captured, hands[0]),
     )
@@ -164,6 +165,12 @@ def _of_filtered(request: Mapping[str, Any], memory: Memory) -> Why:
         if is_filtered:
             return Why(reason=reason, detail={"has": has})
     return Why(reason=Reason.NOT_A_CANDIDATE, detail={"embedded": memory.embedded})
+
+
+def _mentions(wanted: Sequence[str | Sequence[str]], entities: Sequence[str]) -> bool:
+    """Whether each that is wanted is among some entities, by one of the keys that it may have."""
+    groups = ([keys] if isinstance(keys, str) else keys for keys in wanted)
+    return all(not set(keys).isdisjoint(entities) for keys in groups)
 
 
 def _iso(moment: datetime | None) -> str | None:

@@ -150,10 +150,12 @@ class Recall:
         meant = self._overrides.get(ref.key)
         return self._entities.known_of(spaces, EntityRef(key=meant) if meant else ref, question)
 
-    def entity_keys(
+    def entities_meant(
         self, names: Sequence[str], spaces: Sequence[Space], *, field: str = "entities"
-    ) -> list[str]:
-        """The keys of named entities in some spaces: normalised, overridden, and merged.
+    ) -> list[tuple[str, ...]]:
+        """The entities that names mean in some spaces, one by owner, as keys within their space.
+
+        Names are normalised and overridden; merged ones are what they became.
 
         Raises:
             InvalidInput: a name is not an entity key.
@@ -162,7 +164,7 @@ class Recall:
             refs = [entity_ref(name, overrides=self._overrides) for name in names]
         except ValueError as error:
             raise InvalidInput({field: [str(error)]}) from error
-        return self._entities.resolved(spaces, refs)
+        return self._entities.meant(spaces, refs)
 
     def warm_up(self) -> None:
         """Let the database plan its queries, so that no caller waits for a plan."""
@@ -189,8 +191,7 @@ class Recall:
         question = question_of(request, caller=caller, spaces=spaces, policy=policy, now=now)
         if not request.entities or question.plan is Plan.NO_RECALL:
             return question
-        keys = self.entity_keys(request.entities, spaces)
-        return replace(question, request=replace(question.request, entities=keys))
+        return replace(question, entities=self.entities_meant(request.entities, spaces))
 
     def _nothing(self, question: Question) -> Bundle:
         return Bundle(

@@ -22,7 +22,7 @@ _LATEST = datetime(9999, 12, 30, tzinfo=UTC)
 
 
 def search_of(question: Question, vector: Vector | None, *, terms_max: int) -> Search:
-    """What both arms are asked; the entities of the request are resolved keys."""
+    """What both arms are asked."""
     request, policy = question.request, question.policy
     keys = [space.key for space in question.spaces]
     begins_by, ends_after = _interval(request, question.now)
@@ -35,7 +35,7 @@ def search_of(question: Question, vector: Vector | None, *, terms_max: int) -> S
             request.query,
             spaces=keys,
             statuses=_indexed_statuses(request),
-            facets=_facets(request),
+            facets=_facets(question),
             moments=_moments(request, question.now, begins_by, ends_after),
             terms_max=terms_max,
         ),
@@ -54,7 +54,7 @@ def search_of(question: Question, vector: Vector | None, *, terms_max: int) -> S
         captured_by=_values(request.captured_by or CapturedBy),
         conversation_id=request.conversation_id,
         tags=list(request.tags),
-        entities=list(request.entities),
+        entities=[list(meant) for meant in question.entities],
         begins_by=begins_by,
         ends_after=ends_after,
         known_at=request.known_at,
@@ -137,7 +137,8 @@ def _indexed_statuses(request: RecallRequest) -> Sequence[Status]:
     return request.statuses
 
 
-def _facets(request: RecallRequest) -> Facets:
+def _facets(question: Question) -> Facets:
+    request = question.request
     groups: list[tuple[str, Sequence[str]]] = []
     if request.types:
         groups.append(("type", _values(request.types)))
@@ -146,5 +147,5 @@ def _facets(request: RecallRequest) -> Facets:
     if request.conversation_id:
         groups.append(("conversation_id", [request.conversation_id]))
     groups.extend(("tag", [tag]) for tag in request.tags)
-    groups.extend(("entity", [key]) for key in request.entities)
+    groups.extend(("entity", keys) for keys in question.entity_keys)
     return Facets(groups=groups)

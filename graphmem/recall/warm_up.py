@@ -22,7 +22,8 @@ def warm_up(candidates: Candidates, entities: Entities, *, few: Search, many: Se
     ``few`` and ``many`` are the same search in ``FEW`` and in ``MANY`` spaces.
     """
     past = replace(few, known_at=few.begins_by)
-    entities.resolved(FEW, [EntityRef(key="other:-")])
+    entities.meant(FEW, [EntityRef(key="other:-")])
+    entities.search(FEW, "warm up", types=(), limit=1, after=None)
     candidates.by_index(replace(few, vector=None))
     candidates.by_index(few)
     candidates.by_index_filtered(few)

@@ -69,7 +69,7 @@ class Search:
     captured_by: Sequence[str] = ()
     conversation_id: str | None = None
     tags: Sequence[str] = ()
-    entities: Sequence[str] = ()
+    entities: Sequence[Sequence[str]] = ()  # each as the keys of those of every owner
 
     @property
     def edges_by(self) -> datetime:
@@ -108,8 +108,8 @@ class Search:
         return {"seeds": self.seeds, "hub": self.hub, "graph_limit": self.graph_limit}
 
     def narrow(self) -> dict[str, Any]:
-        """The parameters of the filters that no index knows; an empty text filters nothing."""
-        return {"tags": [*self.tags, "", ""], "entities": [*self.entities, "", ""]}
+        """The parameters of the filters that no index knows; what is empty filters nothing."""
+        return {"tags": [*self.tags, "", ""], "entities": [*self.entities, [], []]}
 
     def filters(self) -> dict[str, Any]:
         """The parameters of the filters that the vector index knows."""

@@ -150,7 +150,7 @@ class Entities:
         """
         keys = [space.key for space in spaces]
         parameters: dict[str, Any] = {
-            "keys": self._meant(spaces, ref),
+            "keys": list(self.meant(spaces, [ref])[0]),
             "spaces": keys,
             "statuses": list(question.statuses),
             "now": question.now_ms,
@@ -166,28 +166,15 @@ class Entities:
             rows = self._connection.fetch("entities.card", **parameters, **times_ms)
         return _known_of(rows, keys, question.limit)
 
-    def resolved(self, spaces: Sequence[Space], refs: Sequence[EntityRef]) -> list[str]:
-        """The keys that are meant in some spaces; of merged ones, those that they became.
-
-        The first space of an owner counts in which the entity is there.
-        """
+    def meant(self, spaces: Sequence[Space], refs: Sequence[EntityRef]) -> list[tuple[str, ...]]:
+        """The entities that each reference means, one by owner; a merged one is what it became."""
         if not refs:
             return []
         owners = _owners(spaces)
         space_keys = {f"{owner}|{key}" for owner in owners for ref in refs for key in ref.keys}
         rows = self._connection.fetch("entities.resolve", space_keys=sorted(space_keys))
         found = {row["key"]: row for row in rows}
-        return [_resolved(ref, owners, found) for ref in refs]
-
-    def _meant(self, spaces: Sequence[Space], ref: EntityRef) -> list[str]:
-        """The entity that a reference means, by the owner of each of some spaces."""
-        owners = _owners(spaces)
-        if len(ref.keys) == 1:
-            return [f"{owner}|{ref.key}" for owner in owners]
-        space_keys = [f"{owner}|{key}" for owner in owners for key in ref.keys]
-        rows = self._connection.fetch("entities.resolve", space_keys=space_keys)
-        labels = {row["key"]: row["label"] for row in rows}
-        return [f"{owner}|{ref.meant(_labels_of(owner, ref, labels))}" for owner in owners]
+        return [tuple(_meant(ref, owner, found) for owner in owners) for ref in refs]
 
     def declared(self, space: Space) -> Iterator[Entity]:
         """The entities that are declared in an owner's space, by key."""
@@ -245,18 +232,12 @@ def _owners(spaces: Iterable[Space]) -> list[str]:
     return sorted({space.without_persona.key for space in spaces})
 
 
-def _resolved(ref: EntityRef, owners: Sequence[str], found: Mapping[str, Row]) -> str:
-    """The key that a reference means for the first owner who has such an entity."""
-    labels = {space_key: row["label"] for space_key, row in found.items()}
-    for owner in owners:
-        key = ref.meant(_labels_of(owner, ref, labels))
-        if row := found.get(f"{owner}|{key}"):
-            return str(row["became"] or key)
-    return ref.key
-
-
-def _labels_of(owner: str, ref: EntityRef, labels: Mapping[str, str]) -> dict[str, str]:
-    return {key: labels.get(f"{owner}|{key}", "") for key in ref.keys}
+def _meant(ref: EntityRef, owner: str, found: Mapping[str, Row]) -> str:
+    """The key, within its space, of the entity of an owner that a reference means."""
+    rows = {key: found.get(f"{owner}|{key}") for key in ref.keys}
+    key = ref.meant({key: row["label"] for key, row in rows.items() if row})
+    row = rows[key]
+    return f"{owner}|{row['became'] if row and row['became'] else key}"
 
 
 def lock_standing(
@@ -396,7 +377,7 @@ def move_back(transaction: Transaction, change: EntityChange) -> None:
 def _index_names(transaction: Transaction, space_keys: Iterable[str]) -> None:
     """Index entities under the names that they have now; merged ones are in no index."""
     rows = transaction.run("entities.lock", space_keys=sorted(space_keys))
-    transaction.run("entities.index", space_rows=[index_row(row) for row in rows])
+    transaction.run("entities.save", space_rows=[index_row(row) for row in rows])
 
 
 def index_row(row: Row) -> dict[str, Any]:
@@ -428,10 +409,12 @@ class Ties:
     changes: int  # merges and splits of it that can still be undone
 
 
-def take_entity(transaction: Transaction, owner: Space, key: str) -> Entity | None:
-    """Take the lock of an entity that may not be there yet; None where it is new."""
-    row = transaction.run("entities.take", key=f"{owner.key}|{key}")[0]
-    return entity_from_node(row["e"]) if row["is_there"] else None
+def take_entities(transaction: Transaction, owner: Space, keys: Iterable[str]) -> dict[str, Entity]:
+    """Take the locks of entities that may not be there yet; gives those that are, by key."""
+    space_keys = [f"{owner.key}|{key}" for key in sorted(set(keys))]
+    rows = transaction.run("entities.take", space_keys=space_keys)
+    there = [entity_from_node(row["e"]) for row in rows if row["is_there"]]
+    return {entity.key: entity for entity in there}
 
 
 def entity_ties(transaction: Transaction, owner: Space, key: str) -> Ties:
@@ -440,10 +423,14 @@ def entity_ties(transaction: Transaction, owner: Space, key: str) -> Ties:
     return Ties(**row)
 
 
-def save_entity(transaction: Transaction, entity: Entity) -> None:
-    """Write an entity that is declared."""
-    key, properties = f"{entity.space}|{entity.key}", entity_properties(entity)
-    transaction.run("entities.save", key=key, properties=properties)
+def save_entities(transaction: Transaction, entities: Iterable[Entity]) -> None:
+    """Write entities that are declared."""
+    rows = [
+        {"key": f"{entity.space}|{entity.key}", "fields": entity_properties(entity)}
+        for entity in entities
+    ]
+    if rows:
+        transaction.run("entities.save", space_rows=rows)
 
 
 def delete_entity(transaction: Transaction, entity: Entity) -> None:

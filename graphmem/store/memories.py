@@ -27,7 +27,7 @@ class MemoryFilter:
     known_at: datetime | None = None  # what was recorded by then, in its version of then
     types: Sequence[MemoryType] = ()
     tags: Sequence[str] = ()
-    entity: str | None = None
+    entities: Sequence[str] = ()  # of which one is mentioned, as keys within their space
     conversation_id: str | None = None
     created_after: datetime | None = None
     created_before: datetime | None = None
@@ -96,7 +96,7 @@ def _parameters(wanted: MemoryFilter) -> dict[str, Any]:
         "ends_after": wanted.as_of or _FIRST,
         "types": [memory_type.value for memory_type in wanted.types],
         "tags": list(wanted.tags),
-        "entity": wanted.entity or "",
+        "entities": list(wanted.entities),
         "conversation_id": wanted.conversation_id or "",
         "created_after": wanted.created_after or _FIRST,
         "created_before": wanted.created_before or _LAST,

@@ -9,6 +9,7 @@ from itertools import combinations
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.tracing import effect
 from graphmem.model.edge import EdgeType
+from graphmem.model.entity import signs_of
 from graphmem.model.event import Effect, Event, Reason
 from graphmem.model.memory import Authority, Memory, Status
 from graphmem.model.policy import ContradictionPolicy
@@ -87,12 +88,18 @@ def _one_of_each_value(
 def _subject(claim: Assertion, entities: Sequence[EntityNames]) -> EntityNames | None:
     """The entity that a claim is about: the one that is named before the value.
 
-    Where a memory mentions one entity and says he, she or they, that one is meant.
+    Where a memory mentions one entity and says he, she or they, that one is meant. Where two of one
+    name differ by its signs, none is.
     """
     said = tuple(word for word in claim.subject if word not in _LEAD_INS)
-    for entity in entities:
-        if any(said in {named, (*named, "s")} for named in map(_named, entity.names)):
-            return entity
+    called = [
+        entity
+        for entity in entities
+        if any(said in {named, (*named, "s")} for named in map(_named, entity.names))
+    ]
+    if called:
+        are_told_apart = len({signs_of(entity.key) for entity in called}) == 1
+        return called[0] if are_told_apart else None
     is_pronoun = bool(said) and set(said) <= _PRONOUNS
     return entities[0] if len(entities) == 1 and is_pronoun else None
 

@@ -1,6 +1,7 @@
 """Entities that are declared, over HTTP: without a mention, corrected, shown and deleted."""
 
 import json
+from pathlib import Path
 from urllib.parse import quote
 
 import pytest
@@ -296,3 +297,14 @@ def test_of_many_who_declare_at_once_one_makes_it(api):
     assert [(1,)] == api.house.rows(
         "MATCH (e:Entity) WHERE e.space STARTS WITH $tenant RETURN count(e)"
     )
+
+
+def test_the_example_of_the_docs_is_taken(api):
+    page = (Path(__file__).parents[2] / "docs" / "http-api.md").read_text("utf-8")
+    example = page.partition("**Declared entities.**")[2].partition("```json\n")[2]
+    body = json.loads(example.partition("```")[0])
+
+    answer = api.post("/v1/entities", body)
+
+    assert (201, JOHN) == (answer.status_code, answer.get_json()["key"])
+    assert body["attributes"] == one(api, JOHN).get_json()["attributes"]

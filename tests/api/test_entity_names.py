@@ -176,3 +176,31 @@ def test_a_prefix_is_looked_for_in_types_of_any_number(api):
     api.post("/v1/memories/batch", {"items": items})
 
     assert (16, 80) == (len(keys(api, "&prefix=X16")), len(keys(api, "&prefix=x&limit=200")))
+
+
+def test_each_owner_means_its_own_entity_by_a_name(api):
+    name, both = f"org:{J_AND_J}", ["user:ada", "user:bob"]
+    add(api, "Old.", {"key": PLAIN, "label": J_AND_J})
+    add(api, "New.", name, space="user:bob")
+    add(api, "Two Johnsons.", PLAIN, space="user:bob")
+    add(api, "Merged of Bob.", "person:jon", "person:john", space="user:bob")
+    add(api, "Jon of Ada.", "person:jon")
+    api.post("/v1/entities/person:jon/merge", {"space": "user:bob", "into": "person:john"})
+
+    for entity, expected in {
+        name: {"Old.", "New."},
+        "person:jon": {"Jon of Ada.", "Merged of Bob."},
+    }.items():
+        query = f"space=user:ada&space=user:bob&entity={quote(entity, safe='')}"
+        items = api.get(f"/v1/memories?{query}").get_json()["items"]
+        assert expected == {item["content"] for item in items}
+        for more in ({}, {"known_at": "2030-01-01T00:00:00Z"}):
+            body = {"spaces": both, "query": "two johnsons of bob", "entities": [entity]} | more
+            answer = api.post("/v1/recall", body).get_json()
+            assert expected == {item["memory"]["content"] for item in answer["items"]}
+    assert (
+        2
+        == api.get(f"/v1/entities/{quote(name)}/card?space=user:ada&space=user:bob").get_json()[
+            "mentions"
+        ]
+    )

@@ -120,6 +120,10 @@ def test_a_search_is_paged_in_a_total_order_and_filtered_by_type(api):
     assert sorted(expected) == sorted(seen)
     assert seen == [item["key"] for item in page(api, "tea")["items"]]
     assert (5, 5) == (len(found(api, "tea", "&type=tool")), page(api, "tea", "&type=tool")["total"])
+    listed = api.get("/v1/entities?space=user:ada&limit=1").get_json()["next_cursor"]
+    searched = page(api, "tea", "&limit=1")["next_cursor"]
+    for bad in (f"query=tea&cursor={listed}", f"cursor={searched}"):
+        assert 422 == api.get(f"/v1/entities?space=user:ada&{bad}").status_code
     for bad in ("query=%20", "query=tea&prefix=t", f"query={'x' * 201}", "query=a%00"):
         assert 422 == api.get(f"/v1/entities?space=user:ada&{bad}").status_code
 

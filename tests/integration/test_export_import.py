@@ -15,6 +15,7 @@ from graphmem.model.entity import EntityRef
 from graphmem.model.source import Source
 from graphmem.model.space import Space, SpaceKind
 
+SECRET = "the password is hunter2-Xk29!pq"
 ADA_AGAIN = "user:again"
 
 
@@ -148,7 +149,7 @@ def test_an_import_goes_on_after_a_bad_line_and_says_which(house):
 def declare(house, name, type_="person", **said):
     request = EntityRequest(name=name, **said, given=frozenset(said))
     space = the_space(house)
-    return house.graphmem.entity_register.declare(space, type_, request, caller=house.caller).answer
+    house.graphmem.entity_register.declare(space, type_, request, caller=house.caller)
 
 
 def a_world_of_entities(house):
@@ -192,6 +193,26 @@ def test_declared_entities_come_back_as_they_were(house):
         for name in ("ada", "again")
     )
     assert ada == again
+
+
+def test_a_bad_entity_takes_no_other_with_it_and_one_twice_is_written_over(house):
+    entities = [
+        {"key": "person:ann", "label": "Ann"},
+        {"key": "person:bob", "label": "Bob", "description": SECRET},
+        {"key": "person:ann", "label": "Anna", "description": "Ada's sister"},
+        {"key": "person:ann", "label": "Ann", "description": "Ada's sister"},
+    ]
+
+    counts, problems = bring(house, [json.dumps({"entity": each}) for each in entities])
+    again = bring(house, [json.dumps({"entity": each}) for each in entities[::2]])
+
+    assert {"entities": 2, "unchanged": 1, "failed": 1} == counts
+    assert ["line 2"] == [problem.partition(":")[0] for problem in problems]
+    assert ({"entities": 2}, []) == again
+    (line,) = lines_of(house, "again")
+    assert ("Ann", "Ada's sister") == tuple(
+        json.loads(line)["entity"][name] for name in ("label", "description")
+    )
 
 
 def test_a_persona_has_no_declared_entities_of_its_own(house):

@@ -180,6 +180,15 @@ def test_a_pinned_memory_is_never_superseded():
     assert [] == superseded(*memories(pinned=True))
 
 
+def test_a_claim_of_names_that_differ_by_signs_is_about_none_of_them():
+    plain = EntityNames(key="person:bo", names=("Bo",))
+    signed = EntityNames(key="person:bo__plus", names=("Bo+",))
+    contents = "Bo+ lives in Rome.", "Bo+ lives in Paris."
+
+    assert [] == pairs(*(said(number, text, plain, signed) for number, text in enumerate(contents)))
+    assert 1 == len(pairs(*(said(number, text, signed) for number, text in enumerate(contents))))
+
+
 def test_a_known_contradiction_is_resolved_once_the_policy_says_so():
     old, new = memories()
     decision = decided(

@@ -2,6 +2,7 @@
 
 import unicodedata
 from itertools import product
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -169,3 +170,19 @@ def test_a_name_without_signs_that_count_has_the_slug_of_001(name):
     expected = slug(name)
     if expected:
         assert f"other:{expected}" == entity_key(f"other:{name}")
+
+
+def test_the_keys_that_the_docs_show_are_those_of_the_names():
+    page = (Path(__file__).parents[2] / "docs" / "http-api.md").read_text("utf-8")
+    table = page.partition("| Names | Keys |")[2].partition("\n\n")[0]
+    rows = [row.strip("|").split("|") for row in table.strip().splitlines()[1:]]
+    pairs = [
+        (name.strip(), key.strip().strip("`"))
+        for names, keys in rows
+        for name, key in zip(names.split(", "), keys.split(", "), strict=True)
+    ]
+
+    assert 14 == len(pairs)
+    assert [] == [
+        (name, key) for name, key in pairs if key != entity_key(f"{key.partition(':')[0]}:{name}")
+    ]
