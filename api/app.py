@@ -22,6 +22,7 @@ from api.rates import CallRate
 from api.readiness import Readiness
 from api.recall import traces
 from api.recall import views as recall
+from api.relations import views as relations
 from api.upkeep import jobs
 from graphmem import __version__
 from graphmem.bootstrap import Graphmem
@@ -59,6 +60,7 @@ BLUEPRINTS: tuple[JsonBlueprint, ...] = (
     edges.blueprint,
     recall.blueprint,
     entities.blueprint,
+    relations.blueprint,
     traces.blueprint,
     spaces.blueprint,
     jobs.blueprint,

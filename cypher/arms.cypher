@@ -107,8 +107,8 @@ ORDER BY score DESC, m.key
 WITH collect(m) AS found, collect([@rankable, rv, sv, seen, rf, sf]) AS rows
 
 // fragment: near_in_graph
-// The graph arm up to its filters: from the first $seeds found on to memories two typed edges or one shared entity
-// away, over nothing with more than $hub edges.
+// The graph arm up to its filters: from the first $seeds found on to memories two typed edges, one shared entity, or an
+// entity that a relation leads to away, over nothing with more than $hub edges.
 UNWIND range(0, size(found[0..$seeds]) - 1) AS position
 WITH position, found[position] AS seed
 CALL (seed) {
@@ -130,6 +130,18 @@ UNION ALL
   MATCH (x)<-[:MENTIONS]-(n:Memory)
   WHERE n <> seed
   RETURN n, 1.0 / degree AS near
+UNION ALL
+  MATCH (seed)-[:MENTIONS]->(x:Entity)
+  WITH seed, x, COUNT { (x)-[:RELATION]-(:Entity) } AS related
+  WHERE related > 0 AND related <= $hub
+  MATCH (x)-[r:RELATION]-(y:Entity)
+  WITH seed, r, y, startNode(r) AS a, endNode(r) AS b
+  WHERE @holds AND @stand_for_themselves
+  WITH seed, r, y, COUNT { (y)<-[:MENTIONS]-() } AS degree
+  WHERE degree <= $hub
+  MATCH (y)<-[:MENTIONS]-(n:Memory)
+  WHERE n <> seed
+  RETURN n, r.weight / (2 * degree) AS near
 }
 WITH n AS m, near / ($k + position + 1) AS near
 

@@ -213,11 +213,25 @@ CALL () {
   @edges_of_memory
 }
 
+// fragment: relations_of_cards
+// The relations of each of some entities that are seen, the oldest first.
+CALL (entities) {
+  UNWIND entities AS e
+  CALL (e) {
+    MATCH (e)-[r:RELATION]-(:Entity)
+    WITH r, startNode(r) AS a, endNode(r) AS b
+    WHERE @holds AND @stand_for_themselves
+    WITH a, r, b ORDER BY r.created_at, r.uid LIMIT $card_relations
+    RETURN @relation AS relation
+  }
+  RETURN collect(DISTINCT relation) AS relations
+}
+
 // name: cards
 // What else is known of the entities that some results mention, most important first, and the results that were
 // left out before. Entities come in the order of the results.
-// parameters: begins_by_ms, card_rows, edge_keys, edges_by, ends_after_ms, importance, keys, now, space_keys
-// parameters: spaces, statuses
+// parameters: begins_by, begins_by_ms, card_relations, card_rows, edge_keys, edges_by, ends_after, ends_after_ms
+// parameters: importance, keys, now, space_keys, spaces, statuses
 CYPHER 25
 @left_out
 CALL () {
@@ -237,12 +251,13 @@ CALL (entities, shown) {
   WITH f, about WHERE f.space IN $spaces AND f.status IN $statuses
   RETURN collect([f.key, f.uid, f.content, about]) AS facts
 }
-RETURN missing, edges, [e IN entities | [e.entity_key, e.label]] AS entities, facts;
+@relations_of_cards
+RETURN missing, edges, [e IN entities | [e.entity_key, e.label]] AS entities, facts, relations;
 
 // name: cards_known_at
 // The same as far as it was known at a past time.
-// parameters: begins_by, card_rows, edge_keys, edges_by, ends_after, importance, keys, known_at, now, space_keys
-// parameters: spaces, statuses
+// parameters: begins_by, card_relations, card_rows, edge_keys, edges_by, ends_after, importance, keys, known_at, now
+// parameters: space_keys, spaces, statuses
 CYPHER 25
 @left_out
 CALL () {
@@ -262,4 +277,5 @@ CALL (entities) {
   WITH m, r, about ORDER BY m.pinned DESC, m.importance DESC, m.created_at DESC, m.key LIMIT $card_rows
   RETURN collect([m.key, m.uid, CASE WHEN r IS NULL THEN m.content ELSE r.content END, about]) AS facts
 }
-RETURN missing, edges, [e IN entities | [e.entity_key, e.label]] AS entities, facts;
+@relations_of_cards
+RETURN missing, edges, [e IN entities | [e.entity_key, e.label]] AS entities, facts, relations;

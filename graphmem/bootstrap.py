@@ -21,6 +21,7 @@ from graphmem.gateway.entities import EntityKeeper
 from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.migration_steps import CORE_STEPS
 from graphmem.gateway.preparation import Preparation
+from graphmem.gateway.relations import RelationKeeper
 from graphmem.gateway.workbench import MemoryIndex
 from graphmem.gateway.writing import Writing
 from graphmem.model.memory import Memory
@@ -29,6 +30,7 @@ from graphmem.model.policy.layers import Configuration
 from graphmem.ports import Clock, Embedder, IdSource, LanguageModel
 from graphmem.recall.explainer import Explainer
 from graphmem.recall.recall import Recall
+from graphmem.recall.relations import RelationReader
 from graphmem.rooms import BuildRoom, Core, Room, Transfer
 from graphmem.settings import SOURCE_ROOTS, Settings
 from graphmem.store.candidates import Candidates
@@ -49,6 +51,7 @@ from graphmem.store.migrations import (
     migration_set,
     schema_state,
 )
+from graphmem.store.relations import Relations
 from graphmem.store.secret import ServiceSecret
 from graphmem.store.sources import Sources
 from graphmem.store.spaces import SpacePolicies, Spaces
@@ -246,6 +249,19 @@ def build_core(
     preparation = Preparation(
         embedder=embedder, ids=ids, policy=base, policies=policies, workspaces=workspaces
     )
+    recall = Recall(
+        Candidates(connection, slot),
+        entities,
+        embedder=embedder,
+        clock=clock,
+        ids=ids,
+        policy=base,
+        policies=policies,
+        journal=journal,
+        workspaces=workspaces,
+        events=events,
+        traced=settings.traces.candidates,
+    )
     return Core(
         settings=settings,
         policy=base,
@@ -268,19 +284,9 @@ def build_core(
         ),
         entity_keeper=EntityKeeper(gateway=gateway, ids=ids),
         entity_register=EntityRegister(gateway=gateway, overrides=base.entities.overrides),
-        recall=Recall(
-            Candidates(connection, slot),
-            entities,
-            embedder=embedder,
-            clock=clock,
-            ids=ids,
-            policy=base,
-            policies=policies,
-            journal=journal,
-            workspaces=workspaces,
-            events=events,
-            traced=settings.traces.candidates,
-        ),
+        recall=recall,
+        relation_keeper=RelationKeeper(gateway=gateway, ids=ids, overrides=base.entities.overrides),
+        relation_reader=RelationReader(relations=Relations(connection), recall=recall, clock=clock),
         memories=Memories(connection),
         edges=edges,
         histories=Histories(connection),

@@ -16,6 +16,7 @@ from graphmem.gateway.declaring import EntityRegister
 from graphmem.gateway.entities import EntityKeeper
 from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.reactions import Reaction
+from graphmem.gateway.relations import RelationKeeper
 from graphmem.gateway.workbench import MemoryIndex
 from graphmem.gateway.writing import Writing
 from graphmem.model.caller import Caller
@@ -24,6 +25,7 @@ from graphmem.model.policy import Policy
 from graphmem.model.space import Space
 from graphmem.ports import Clock, Embedder, IdSource, LanguageModel
 from graphmem.recall.recall import Recall
+from graphmem.recall.relations import RelationReader
 from graphmem.settings import Settings
 from graphmem.store.connection import Connection
 from graphmem.store.edges import Edges
@@ -53,6 +55,8 @@ class Core:
     writing: Writing
     entity_keeper: EntityKeeper
     entity_register: EntityRegister
+    relation_keeper: RelationKeeper
+    relation_reader: RelationReader
     recall: Recall
     memories: Memories
     edges: Edges

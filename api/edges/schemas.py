@@ -5,7 +5,6 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate
 
 from api.fields import MISSING, Number, RequestSchema, Text, invalid_as
-from api.memories.schemas import EntityAnswer, MemoryAnswer
 from api.paging import PageQuery, page_of
 from api.space_fields import SpaceField, SpacesField
 from graphmem.bounded_fields import Several
@@ -98,14 +97,6 @@ class EdgeOutcome(Schema):
 
 
 EdgeList = page_of(EdgeAnswer, "EdgeList", "One page of edges, by the memory that they start from.")
-
-
-class NeighbourAnswer(Schema):
-    """What is around a memory, nearest first."""
-
-    memories = fields.List(fields.Nested(MemoryAnswer))
-    edges = fields.List(fields.Nested(EdgeAnswer))
-    entities = fields.List(fields.Nested(EntityAnswer))
 
 
 EVERY_TYPE: tuple[EdgeType | LineageType, ...] = (*EdgeType, *LineageType)

@@ -1,6 +1,6 @@
 """Entities in requests and answers."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
@@ -9,19 +9,22 @@ from api.edges.schemas import check_uid
 from api.fields import EntityField, Line, RequestSchema, Text, UtcDateTime
 from api.paging import PageQuery, page_of
 from api.recall.schemas import CardFactAnswer
+from api.relations.schemas import RelationAnswer, relation_view
 from api.space_fields import SpaceField, SpacesField
 from graphmem.bounded_fields import Several, Table
 from graphmem.gateway.declaring import ALIASES_MAX, Declared, EntityRequest
 from graphmem.gateway.operation import Executed
 from graphmem.model.entity import TYPE_FORM, Entity, EntityType, is_entity_type
 from graphmem.model.entity_change import ChangeKind, EntityChange
-from graphmem.model.space import space_from_key
+from graphmem.model.relation import Relation
+from graphmem.model.space import Space, space_from_key
 from graphmem.model.upkeep_rows import EntitySummary
 from graphmem.recall.cards import Card
 from graphmem.store.entities import KnownOf
 from graphmem.text.times import iso
 
 _KEY = {"example": "person:john_doe"}
+_RELATIONS_SHOWN = 30
 _TYPE = {
     "example": "person",
     "description": f"Any word; {', '.join(EntityType)} are the known ones",
@@ -93,6 +96,14 @@ class SplitBody(RequestSchema):
         required=True,
         validate=validate.Length(1),
         metadata={"description": "uids of memories of the space that mention it"},
+    )
+    relations = Several(
+        fields.String(validate=check_uid),
+        most=500,
+        load_default=list,
+        metadata={
+            "description": "uids of relations that go along, beside those of these memories alone"
+        },
     )
     reason = Text(load_default=None, validate=validate.Length(1, 500))
 
@@ -167,6 +178,9 @@ class EntityCard(EntityListed):
     mentions = fields.Integer(
         metadata={"description": "How many current memories of these spaces mention it"}
     )
+    relations = fields.List(
+        fields.Nested(RelationAnswer), metadata={"description": "At most 30, oldest first"}
+    )
 
 
 class SummaryAnswer(Schema):
@@ -238,7 +252,9 @@ def entity_request(values: Mapping[str, Any]) -> EntityRequest:
     return EntityRequest(**said, given=frozenset(said))
 
 
-def known_view(known: KnownOf) -> dict[str, Any]:
+def known_view(
+    known: KnownOf, relations: Sequence[Relation], spaces: Sequence[Space]
+) -> dict[str, Any]:
     """What is known of an entity, as a card."""
     card = Card(key=known.entity.key, label=known.entity.label, facts=known.facts)
     facts = [{"uid": fact.uid, "content": fact.content} for fact in known.facts]
@@ -246,6 +262,7 @@ def known_view(known: KnownOf) -> dict[str, Any]:
         "facts": facts,
         "text": card.text,
         "mentions": known.mentions,
+        "relations": [relation_view(each, spaces) for each in relations[:_RELATIONS_SHOWN]],
     }
 
 

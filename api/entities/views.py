@@ -158,7 +158,10 @@ def card(query: dict[str, Any], key: str) -> Response:
     )
     if found is None:
         raise NotFound
-    return jsonify(known_view(found))
+    relations = service().relation_reader.of_entities(
+        [found.entity.key], spaces, as_of=query["as_of"]
+    )
+    return jsonify(known_view(found, relations, spaces))
 
 
 @blueprint.post("/<key>/merge")
@@ -189,6 +192,7 @@ def split(values: dict[str, Any], key: str) -> Response:
         values["memories"],
         caller=g.caller,
         reason=values["reason"],
+        relations=values["relations"],
     )
     return jsonify(change_view(change))
 

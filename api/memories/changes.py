@@ -5,10 +5,11 @@ from typing import Any
 from flask import Response, g, jsonify
 
 from api.auth import requires
-from api.edges.schemas import EVERY_TYPE, NeighbourAnswer, NeighbourQuery, edge_view
+from api.edges.schemas import EVERY_TYPE, NeighbourQuery, edge_view
 from api.json_blueprint import JsonBlueprint
 from api.lookup import expected_version, found_memory, tagged
 from api.memories.history import HistoryAnswer, HistoryQuery, lineage_view, memory_versions
+from api.memories.neighbours import NeighbourAnswer
 from api.memories.schemas import (
     AddAnswer,
     PatchRequest,
@@ -21,6 +22,7 @@ from api.memories.schemas import (
     memory_view,
 )
 from api.paging import cursor_of, page_answer
+from api.relations.schemas import relation_view
 from api.service import service
 from graphmem.gateway.folding import Unfold
 from graphmem.gateway.status import ChangeStatus
@@ -29,6 +31,7 @@ from graphmem.model.caller import Role
 from graphmem.model.memory import Memory, Status
 from graphmem.model.page import Page
 from graphmem.model.writing import WriteResult
+from graphmem.recall.spaces import readable_spaces
 
 blueprint = JsonBlueprint(
     "corrections", __name__, url_prefix="/v1/memories", description="Correcting memories"
@@ -160,10 +163,13 @@ def neighbours(query: dict[str, Any], uid: str) -> Response:
     found = service().edges.around(
         memory, depth=query["depth"], types=query["edge_type"] or EVERY_TYPE, limit=query["limit"]
     )
+    spaces = readable_spaces([memory.space.name], g.caller, field="space")
+    relations = service().relation_reader.of_entities([ref.key for ref in found.entities], spaces)
     return jsonify(
         memories=[memory_view(each) for each in found.memories],
         edges=[edge_view(edge) for edge in found.edges],
         entities=[{"key": ref.key, "label": ref.label} for ref in found.entities],
+        relations=[relation_view(each, spaces) for each in relations],
     )
 
 

@@ -144,12 +144,22 @@ class CardFactAnswer(Schema):
     content = fields.String()
 
 
+class CardRelationAnswer(Schema):
+    """A relation on a card, in the keys of its ends."""
+
+    uid = fields.String()
+    from_ = fields.String(data_key="from")
+    label = fields.String()
+    to = fields.String()
+
+
 class CardAnswer(Schema):
     """What else is known of an entity that the results mention."""
 
     key = fields.String()
     label = fields.String()
     facts = fields.List(fields.Nested(CardFactAnswer))
+    relations = fields.List(fields.Nested(CardRelationAnswer))
     text = fields.String(metadata={"example": "[person:john]: fact1; fact2; fact3"})
 
 
@@ -184,6 +194,10 @@ def card_view(card: Card) -> dict[str, Any]:
         "key": card.key,
         "label": card.label,
         "facts": [{"uid": fact.uid, "content": fact.content} for fact in card.facts],
+        "relations": [
+            {"uid": each.uid, "from": each.start.key, "label": each.label, "to": each.end.key}
+            for each in card.relations
+        ],
         "text": card.text,
     }
 

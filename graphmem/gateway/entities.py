@@ -35,6 +35,7 @@ from graphmem.store.entities import (
     save_change,
     shared_mentions,
 )
+from graphmem.store.relations import move_relations, move_relations_back, unknown_relations
 from graphmem.text.normalise import is_storable, one_line
 
 _ALIASES_MAX = 32
@@ -49,6 +50,7 @@ class EntitiesState:
     entities: Mapping[str, EntityState]
     mentioning: Mentioning = field(default_factory=Mentioning)
     shared: int = 0  # memories that mention both
+    unknown_relations: Sequence[str] = ()  # uids of none of the entity
     change: EntityChange | None = None  # the one to be undone
     later: Sequence[str] = ()  # changes that build on it
     resting: Resting = ()
@@ -182,6 +184,7 @@ class MergeEntities(_ChangeOfTwo):
     def carry_out(self, transaction: Workbench, change: EntityChange) -> None:
         """Move all mentions, and keep the change."""
         move_mentions(transaction, change, None)
+        move_relations(transaction, change, None)
         save_change(transaction, change)
 
 
@@ -189,16 +192,19 @@ class MergeEntities(_ChangeOfTwo):
 class SplitEntity(_ChangeOfTwo):
     """Let some memories of an entity mention another one, which is created if need be.
 
-    ``memories`` are keys.
+    ``memories`` are keys. Relations that rest on these alone go along, and those of the uids
+    ``relations``.
     """
 
     memories: Sequence[str]
+    relations: Sequence[str] = ()
 
     def read(self, transaction: Workbench) -> EntitiesState:
         """Both entities as far as they are there, and the memories."""
         state = self.locked(transaction)
         mentioning = lock_mentioning(transaction, self.owner, state.one, self.memories)
-        return replace(state, mentioning=mentioning)
+        unknown = unknown_relations(transaction, self.owner.key, state.one, self.relations)
+        return replace(state, mentioning=mentioning, unknown_relations=unknown)
 
     def decide(self, state: EntitiesState, now: datetime) -> Decided[EntityChange]:
         """Split it.
@@ -214,6 +220,9 @@ class SplitEntity(_ChangeOfTwo):
         if state.mentioning.count != len(self.memories):
             message = "Each must be the uid of a memory of this space that mentions it."
             raise InvalidInput({"memories": [message]})
+        if state.unknown_relations:
+            message = f"It has no relation {', '.join(state.unknown_relations)}."
+            raise InvalidInput({"relations": [message]})
         change = replace(self.made(ChangeKind.SPLIT, one, other, state, now), into_is_new=is_new)
         return Decided(answer=change, events=(_event(change, Effect.SPLIT),))
 
@@ -222,6 +231,7 @@ class SplitEntity(_ChangeOfTwo):
         if change.into_is_new:
             create_entity(transaction, self.owner, self.into, now=change.created_at)
         move_mentions(transaction, change, self.memories)
+        move_relations(transaction, change, self.memories, self.relations)
         save_change(transaction, change)
 
 
@@ -275,6 +285,7 @@ class UndoChange(_EntityOperation):
 
     def carry_out(self, transaction: Workbench, change: EntityChange) -> None:
         """Give the mentions back."""
+        move_relations_back(transaction, change)
         move_back(transaction, change)
 
 
@@ -320,8 +331,11 @@ class EntityKeeper:
         *,
         caller: Caller,
         reason: str | None = None,
+        relations: Sequence[str] = (),
     ) -> EntityChange:
         """Let some memories of ``space``, by uid, mention another entity.
+
+        Relations that rest on these alone go along, and those of the uids ``relations``.
 
         Raises:
             NotFound, InvalidInput, Conflict: see SplitEntity.
@@ -333,6 +347,7 @@ class EntityKeeper:
             one=_ref(key),
             into=_ref(into.key, "into", _label(into.label)),
             memories=[memory_key(space, uid) for uid in dict.fromkeys(memories)],
+            relations=tuple(dict.fromkeys(relations)),
             caller=caller,
             reason=reason,
         )

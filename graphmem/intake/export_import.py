@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import islice
+from itertools import groupby, islice
 from typing import Any, TypeVar
 
 from graphmem.errors import GraphmemError, InvalidInput, StoreUnavailable
@@ -23,7 +23,7 @@ from graphmem.intake.jsonl_format import (
     memory_request,
 )
 from graphmem.model.caller import Caller
-from graphmem.model.edge import is_made_edge_uid
+from graphmem.model.edge import Edge, is_made_edge_uid
 from graphmem.model.memory import Memory, Status
 from graphmem.model.page import every_item
 from graphmem.model.source import Source
@@ -194,13 +194,13 @@ class EdgeTransfer:
     kind: str = "edge"
 
     def lines(self, space: Space) -> Iterator[Mapping[str, Any]]:
-        """The edges of a space; a uid that only counts there is left out."""
+        """The edges of a space; a uid that only counts there is left out, and orders nothing."""
         pages = partial(self.edges.page, [space], limit=_AT_ONCE)
-        for edge in every_item(pages):
-            values = exported_edge(edge)
-            if is_made_edge_uid(edge.uid):
-                del values["uid"]
-            yield values
+        for _, edges in groupby(every_item(pages), key=lambda edge: edge.from_uid):
+            lines = map(_edge_line, edges)
+            yield from sorted(
+                lines, key=lambda line: (line["to"], line["type"], line.get("uid", ""))
+            )
 
     def write(
         self, space: Space, values: Sequence[Any], *, caller: Caller
@@ -241,6 +241,13 @@ class EdgeTransfer:
         except GraphmemError as error:
             return error
         return "edges"
+
+
+def _edge_line(edge: Edge) -> dict[str, Any]:
+    values = exported_edge(edge)
+    if is_made_edge_uid(edge.uid):
+        del values["uid"]
+    return values
 
 
 def _loaded(

@@ -11,6 +11,7 @@ from graphmem.intake.entity_transfer import EntityTransfer
 from graphmem.intake.export_import import EdgeTransfer, MemoryTransfer
 from graphmem.intake.ingest import Ingest
 from graphmem.intake.ingest_job import IngestWorker
+from graphmem.intake.relation_transfer import RelationTransfer
 from graphmem.intake.write_back_writer import WriteBackWriter
 from graphmem.model.job import Every, Job, Run
 from graphmem.recall.bulletin_maker import BulletinMaker
@@ -45,6 +46,7 @@ def build(core: Core) -> Room:
             EntityTransfer(entities=core.entities, register=core.entity_register),
             MemoryTransfer(memories=core.memories, sources=core.sources, writing=core.writing),
             EdgeTransfer(edges=core.edges, memories=core.memories, writing=core.writing),
+            RelationTransfer(relations=core.relation_reader.relations, keeper=core.relation_keeper),
         ),
     )
 

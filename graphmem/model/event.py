@@ -13,6 +13,7 @@ class Subject(StrEnum):
     ENTITY = "entity"
     CHANGE = "change"  # a merge or split of entities
     TURN = "turn"
+    RELATION = "relation"
     CONVERSATION = "conversation"
 
 
@@ -39,6 +40,9 @@ class Effect(StrEnum):
     MERGED = "merged"
     SPLIT = "split"
     UNDONE = "undone"
+    RELATION_CREATED = "relation_created"
+    RELATION_REVISED = "relation_revised"
+    RELATION_DELETED = "relation_deleted"
     # jobs
     CONTRADICTION = "contradiction"
     EMBEDDED = "embedded"

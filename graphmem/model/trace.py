@@ -18,6 +18,7 @@ class TraceKind(StrEnum):
     EDGE = "edge"
     ENTITY = "entity"
     TURN = "turn"
+    RELATION = "relation"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -271,12 +271,14 @@ class Recall:
             keys=about,
             missing=missing,
             without_edges=without_edges,
-            numbers=CardNumbers(rows=policy.rows, importance=policy.importance),
+            numbers=CardNumbers(
+                rows=policy.rows, importance=policy.importance, relations=policy.relations
+            ),
         )
         return _Whole(
             memories=memories | dict(more.memories),
             edges=fetched.edges | more.edges,
-            cards=entity_cards(more.entities, more.facts, policy),
+            cards=entity_cards(more.entities, more.facts, policy, more.relations),
         )
 
     def _check_paths(self, bundle: Bundle, spaces: Sequence[Space]) -> None:

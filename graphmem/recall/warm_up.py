@@ -36,5 +36,5 @@ def warm_up(candidates: Candidates, entities: Entities, *, few: Search, many: Se
             keys=(),
             missing=(),
             without_edges=(),
-            numbers=CardNumbers(rows=1, importance=0),
+            numbers=CardNumbers(rows=1, importance=0, relations=1),
         )

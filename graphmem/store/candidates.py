@@ -8,10 +8,12 @@ from typing import Any
 
 from graphmem.model.edge import Edge
 from graphmem.model.memory import Memory
+from graphmem.model.relation import Relation
 from graphmem.model.tokens import ends_after_ms, epoch_ms
 from graphmem.ports import Vector
 from graphmem.store.connection import Connection
 from graphmem.store.mapping import edge_from_row, memory_from_node, memory_from_revision
+from graphmem.store.relations import relation_from_node
 from graphmem.store.vectors import VectorSlot
 
 _LATEST = datetime(9999, 12, 30, tzinfo=UTC)
@@ -24,10 +26,11 @@ _EDGES_MAX = 100  # of one memory in a recall
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class CardNumbers:
-    """How many facts are fetched for entity cards, and from which importance on (0 to 100)."""
+    """How much is fetched for entity cards, facts from which importance on (0 to 100)."""
 
     rows: int
     importance: int
+    relations: int  # of one entity
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -187,6 +190,7 @@ class CardRows:
     edges: EdgesOf
     entities: Sequence[tuple[str, str]]  # key and label, in the order of the results
     facts: Sequence[CardFact]  # most important first
+    relations: Sequence[Relation] = ()  # of these entities, oldest first
 
 
 class Candidates:
@@ -242,13 +246,12 @@ class Candidates:
             "now": search.now_ms,
             "importance": numbers.importance,
             "card_rows": numbers.rows,
+            "card_relations": numbers.relations,
+            "begins_by": search.begins_by,
+            "ends_after": search.ends_after,
         }
         if search.known_at:
-            parameters |= {
-                "begins_by": search.begins_by,
-                "ends_after": search.ends_after,
-                "known_at": search.known_at,
-            }
+            parameters |= {"known_at": search.known_at}
         else:
             parameters |= search.within_index()
         query = "recall.cards_known_at" if search.known_at else "recall.cards"
@@ -263,6 +266,7 @@ class Candidates:
                 CardFact(key=key, uid=uid, content=content, entities=tuple(about))
                 for key, uid, content, about in row["facts"]
             ],
+            relations=[relation_from_node(node) for node in row["relations"]],
         )
 
     def payload(self, fetched: CandidateSet, keys: Sequence[str]) -> dict[str, Memory]:

@@ -126,6 +126,8 @@ def fill(api, space, mark):
     assert 200 == api.post("/v1/memories/batch", {"items": items}).status_code
     body = {"space": space, "from": "m-1", "to": "m-2", "type": "RELATED_TO", "reason": mark}
     assert 201 == api.post("/v1/edges", body | {"uid": f"e-{mark}"}).status_code
+    body = {"space": space, "from": "person:ada", "to": f"project:{mark}", "label": f"owns {mark}"}
+    assert 201 == api.post("/v1/relations", body | {"source_memory": "m-1"}).status_code
     api.post("/v1/recall", {"spaces": [space], "query": f"{mark} tea"})
 
 
@@ -242,6 +244,9 @@ class Maker:
             ],
             "title": lambda: self.text(space),
             "before": self.turn,
+            "label": lambda: f"owns {mark}",
+            "direction": lambda: pick(("in", "out", "both")),
+            "source_memory": lambda: pick(uids),
             "outputs": lambda: [{"content": self.text(space), "type": "Decision"}],
             "overrides": lambda: {"recall.fused.k": self.chosen.randint(5, 20)},
             "source": lambda: {"conversation_id": f"talk-{mark or 'none'}"},

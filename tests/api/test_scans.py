@@ -55,6 +55,10 @@ CREATE (:Turn {
   status: 'active', message_id: 'm-' + n, content: 'Foreign', chars: 7
 })-[:IN]->(:Conversation {key: space + '|c' + n, space: space, created_at: at, updated_at: at})
 CREATE (:EntityChange {uid: key, space: space, created_at: at})
+CREATE (e)-[:RELATION {
+  uid: key, space: space, label: 'knows', weight: 1.0, memories: [], by_hand: [space],
+  created_at: at
+}]->(:Entity {key: space + '|other:' + n, space: space, entity_key: 'other:' + n, label: 'O'})
 CREATE (:Trace {uid: key, tenant: $strangers, space: space, created_at: at})
 MERGE (s:Space {key: space})
   ON CREATE SET s.space = space
@@ -81,6 +85,8 @@ GETS = (
     "/v1/entities/project:ship?space=user:ada",
     "/v1/entities/project:ship/card?space=user:ada",
     "/v1/entities/merges?space=user:ada",
+    "/v1/relations?space=user:ada",
+    "/v1/relations?space=user:ada&entity=project:ship&depth=3",
     "/v1/spaces",
     "/v1/spaces/user:ada/policy",
     "/v1/spaces/user:ada/topics",
@@ -108,6 +114,11 @@ def costs(house_of_module, api_of_module):
         body = {"space": "user:ada", "from": f"m-{n}", "to": f"m-{n + 1}", "type": "RELATED_TO"}
         assert 201 == api.post("/v1/edges", body).status_code
     say(api, 30)
+    for n in range(10):
+        body = {"space": "user:ada", "type": "tool", "name": f"Rope {n}"}
+        assert 201 == api.post("/v1/entities", body).status_code
+        body = {"space": "user:ada", "from": "project:ship", "to": f"tool:rope_{n}", "label": "has"}
+        assert 201 == api.post("/v1/relations", body).status_code
     strangers = f"s-{uuid7()}"
     try:
         add_strangers(house, strangers, 1, FEW)
@@ -170,9 +181,11 @@ def costs_of_all(house, api):
                 )
     with db_hits() as costs["write"]:
         house.write(a_request("One more."))
+    body = {"space": "user:ada", "from": "project:ship", "to": "tool:rope_1"}
     for call, write in (
         ("said", lambda: house.write(a_request("Said.", source=Source(conversation_id="chat")))),
         ("say", lambda: say(api, 5)),
+        ("relate", lambda: api.post("/v1/relations", body | {"label": "had"})),
         ("pop", lambda: api.post("/v1/conversations/chat/turns/pop", {"space": "user:ada"})),
     ):
         with db_hits() as costs[call]:

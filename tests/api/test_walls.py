@@ -43,6 +43,9 @@ def world(api_of_module):
     assert 201 == api.post("/v1/entities", body).status_code
     body = {"space": "orchestrator:ada", "content": f"{SECRET} decided.", "type": "Decision"}
     assert 201 == api.post("/v1/memories", body).status_code
+    related = {"from": "person:ada", "to": "place:x", "label": f"saw {SECRET}"}
+    answer = api.post("/v1/relations", related | {"space": "user:ada", "source_memory": "two"})
+    assert 201 == answer.status_code
     said = {"role": "user", "content": f"{SECRET} said.", "message_id": "message"}
     answer = api.post(f"{CHAT}/turns", {"space": "user:ada", "turns": [said]})
     assert 201 == answer.status_code
@@ -144,6 +147,12 @@ BY_SPACE = {
         f"{CHAT}/turns/one?space=user:ada",
         None,
     ),
+    "GET /v1/relations": ("/v1/relations?space=user:ada", None),
+    "POST /v1/relations": (
+        "/v1/relations",
+        {"space": "user:ada", "from": "person:ada", "to": "place:x", "label": "is in"},
+    ),
+    "DELETE /v1/relations/{uid}": ("/v1/relations/one?space=user:ada", None),
     "GET /v1/spaces/policy": ("/v1/spaces/policy?space=user:ada", None),
     "PUT /v1/spaces/policy": ("/v1/spaces/policy", {"space": "user:ada", "overrides": {}}),
     "GET /v1/spaces/{name}/policy": ("/v1/spaces/user:ada/policy", None),
@@ -383,10 +392,11 @@ def test_own_recalls_cards_lists_and_spaces_hold_nothing_of_another(stranger):
         call(key, "GET", f"/v1/entities?space={space}"),
         call(key, "GET", f"/v1/memories?space={space}"),
         call(key, "GET", f"/v1/conversations?space={space}"),
+        call(key, "GET", f"/v1/relations?space={space}&entity=person:ada&depth=3"),
         call(key, "GET", "/v1/spaces"),
     ]
 
-    assert [200] * 6 == [answer.status_code for answer in answers]
+    assert [200] * 7 == [answer.status_code for answer in answers]
     text = "".join(answer.get_data(as_text=True) for answer in answers)
     assert SECRET not in text
     assert "user:ada" not in text

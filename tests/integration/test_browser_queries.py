@@ -8,10 +8,13 @@ from neo4j.graph import Path as GraphPath
 
 from api.memories.schemas import MemoryRequest, write_request
 from graphmem.demo import SPACE, requests
+from graphmem.gateway.relations import RelationRequest
+from graphmem.model.space import parse_space
 
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "cypher" / "browser"
 EXAMPLE = ROOT / "docs" / "browser" / "example.json"
+RELATION = ROOT / "docs" / "browser" / "relation.json"
 QUERIES = sorted(FOLDER.glob("*.cypher"))
 WAITING = "This one waits for its vectors."
 
@@ -23,6 +26,14 @@ def filled(house):
     report = house.write(*requests())
     example = house.write(*(write_request(MemoryRequest().load(item)) for item in items))
     assert [None] == sorted({result.error for result in (*report.results, *example.results)})
+    values = json.loads(RELATION.read_text("utf-8"))
+    asked = RelationRequest(
+        space=parse_space(values["space"], tenant=house.caller.tenant),
+        start=values["from"],
+        end=values["to"],
+        label=values["label"],
+    )
+    assert house.graphmem.relation_keeper.post(asked, caller=house.caller).answer.is_new
     house.embedder.is_broken = True
     house.write(write_request({"space": SPACE, "content": WAITING}))
     house.embedder.is_broken = False

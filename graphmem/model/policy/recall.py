@@ -98,6 +98,7 @@ class CardPolicy:
     rows: int = number(30, most=500, is_positive=True)  # facts that are looked at
     cards: int = number(5, most=50)
     facts: int = number(3, most=50)  # on a card
+    relations: int = number(3, most=50)  # on a card
     # from which a fact counts, unless it is pinned: 2 of 3 on the scale of 001
     importance: int = number(60, most=100)
 
