@@ -1,6 +1,9 @@
 // fragment: used
-// True of a space that holds memories; one may also be there for its policy alone.
-EXISTS { MATCH (m:Memory) WHERE m.key > s.key + '|' AND m.key < s.key + '}' }
+// True of a space that holds memories or conversations; one may also be there for its policy alone.
+(EXISTS { MATCH (m:Memory) WHERE m.key > s.key + '|' AND m.key < s.key + '}' } OR EXISTS {
+  MATCH (c:Conversation)
+  WHERE c.space = s.key AND c.updated_at > datetime({year: 1}) AND c.created_at IS NOT NULL
+})
 
 // name: counts
 // One page of the spaces that a caller may see, each with its memories by type and status.
@@ -21,7 +24,7 @@ RETURN space, counts
 ORDER BY space;
 
 // name: count
-// How many spaces with memories a caller may see.
+// How many spaces in use a caller may see.
 // parameters: space_patterns, space_prefixes
 UNWIND $space_prefixes AS prefix
 MATCH (s:Space)

@@ -77,8 +77,14 @@ RETURN row.memory AS memory, row.conversation AS conversation, row.said_by AS sa
 ORDER BY memory, conversation, said_by;
 
 // name: save
-// Write new turns, numbered in their conversations, and what these then are; memories are of them.
-// parameters: conversations, space_rows
+// Write new turns, numbered in their conversations, and what these then are; memories are of them. A space may begin
+// with a conversation.
+// parameters: conversations, space_rows, spaces
+CALL () {
+  UNWIND $spaces AS space
+  MERGE (s:Space {key: space})
+    ON CREATE SET s.space = space
+}
 CALL () {
   UNWIND $conversations AS row
   MATCH (c:Conversation {key: row.key})

@@ -63,6 +63,7 @@ class AppendTurns(MemoryOperation[tuple[Said, ...]]):
             selected,
             conversations=selected.conversations | {key},
             messages=selected.messages | named,
+            with_turns=bool(self.items),  # turns alone are in no chain of memories
         )
 
     def decide(self, state: GraphState, now: datetime) -> Decided[tuple[Said, ...]]:

@@ -40,7 +40,7 @@ class EditConversation(MemoryOperation[Conversation]):
     def selection(self) -> Selection:
         """The conversation."""
         key = conversation_key(self.space, self.conversation_id)
-        return Selection(conversations=frozenset({key}))
+        return Selection(conversations=frozenset({key}), with_turns=False)
 
     def decide(self, state: GraphState, now: datetime) -> Decided[Conversation]:
         """Change what is named.

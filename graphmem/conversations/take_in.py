@@ -49,7 +49,8 @@ class TakeInConversations(MemoryOperation[Outcomes]):
 
     def selection(self) -> Selection:
         """The conversations."""
-        return Selection(conversations=frozenset(each.key for each in self.conversations))
+        keys = frozenset(each.key for each in self.conversations)
+        return Selection(conversations=keys, with_turns=False)
 
     def decide(self, state: GraphState, now: datetime) -> Decided[Outcomes]:
         """Begin those that are not here."""
@@ -101,6 +102,7 @@ class TakeInTurns(MemoryOperation[Outcomes]):
         named = zip(keys, self.turns, strict=True)
         return Selection(
             conversations=frozenset(keys),
+            with_turns=False,
             messages=frozenset(
                 (key, each.saying.message_id) for key, each in named if each.saying.message_id
             ),

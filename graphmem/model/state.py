@@ -70,7 +70,8 @@ class Selection:
     values: frozenset["ValueAt"] = frozenset()  # logical keys of which the values around are read
     edges: frozenset[EdgeEnds] = frozenset()
     edge_uids: frozenset[str] = frozenset()  # claims of the uids of edges, wherever these stand
-    # whether what rests on the memories is read: the turns around them, what was made of them
+    # whether what rests on the memories is read: those around them in their conversations, also at
+    # the ends of these, and what was made of them
     with_turns: bool = True
     # space without persona | entity key: those that may be meant, or may have been merged
     entities: frozenset[str] = frozenset()

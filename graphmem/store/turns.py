@@ -77,7 +77,8 @@ def change_turns(transaction: Transaction, changes: TurnChanges) -> None:
     created = [_new_row(turn, links.pop(turn.key, [])) for turn in changes.created]
     if changes.conversations:
         conversations = [_conversation_row(each) for each in changes.conversations]
-        transaction.run("turns.save", conversations=conversations, space_rows=created)
+        begun = sorted({turn.space.key for turn in changes.created if turn.number == 1})
+        transaction.run("turns.save", conversations=conversations, space_rows=created, spaces=begun)
     more = [link | {"turn": turn} for turn, each in sorted(links.items()) for link in each]
     unlinked = [
         {"memory": each.memory, "turn": each.turn, "said_by": each.said_by}

@@ -73,7 +73,8 @@ def read_state(
     updates = _updated(transaction, selection.updated)
     values = _values(transaction, selection.values, now)
     said = _said(transaction, selection.said)
-    keys = {*selection.memories, *claims.values(), *last_turns.values(), *values}
+    ends = last_turns.values() if selection.with_turns else ()
+    keys = {*selection.memories, *claims.values(), *ends, *values}
     keys.update(key for found in said.values() for key in found)
     named = _named(selection, claims, values, updates)
     rollups = _rollups(transaction, named if selection.with_turns else ())

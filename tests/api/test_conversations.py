@@ -2,7 +2,10 @@
 
 import pytest
 
+from graphmem.conversations.append import AppendTurns
 from graphmem.model.caller import Role
+from graphmem.model.conversation import Saying, TurnRole
+from graphmem.model.space import parse_space
 
 CHAT = "/v1/conversations/chat"
 SPACE = "space=user:ada"
@@ -471,3 +474,57 @@ def test_a_write_of_turns_leaves_a_trace(api):
         event["turn"],
         event["outcome"],
     )
+
+
+def test_a_space_of_conversations_alone_is_listed(api):
+    assert [] == api.get("/v1/spaces").json["items"]
+    say(api, turn())
+
+    assert [SPACE.removeprefix("space=")] == [
+        each["space"] for each in api.get("/v1/spaces").json["items"]
+    ]
+    delete(api, f"{CHAT}?{SPACE}")
+    assert [] == api.get("/v1/spaces").json["items"]
+
+
+def test_a_conversation_of_a_room_is_written_by_that_room_alone(api):
+    graphmem, caller = api.house.graphmem, api.house.caller
+    said = AppendTurns(
+        space=parse_space("user:ada", tenant=caller.tenant),
+        conversation_id="chat",
+        sayings=[Saying(uid="t", role=TurnRole.USER, content="Hello.", native={"mood": 1})],
+        policy=graphmem.policy,
+        kept_by="notes",
+    )
+    graphmem.gateway.execute(said, caller)
+
+    refused = [
+        say(api, turn()),
+        api.client.patch(
+            CHAT, json={"space": "user:ada", "title": "x"}, headers={"X-API-Key": api.key}
+        ),
+        api.post(f"{CHAT}/turns/pop", {"space": "user:ada"}),
+        api.post(
+            "/v1/memories",
+            {"space": "user:ada", "content": "x", "source": {"conversation_id": "chat"}},
+        ),
+    ]
+
+    assert [(409, "kept_by_room")] * 4 == [
+        (each.status_code, each.json["error"]["code"]) for each in refused
+    ]
+    (found,) = listed(api)
+    assert ("notes", {"mood": 1}) == (api.get(f"{CHAT}?{SPACE}").json["kept_by"], found["native"])
+    assert 1 == delete(api, f"{CHAT}/turns/t?{SPACE}").json["counts"]["turns"]
+    assert 200 == delete(api, f"{CHAT}?{SPACE}").status_code
+    assert 201 == say(api, turn()).status_code
+
+
+@pytest.mark.parametrize("path", ["", "?id=", "%20"])
+def test_an_id_that_names_nothing_is_refused(api, path):
+    target = (
+        f"/v1/conversations/{path}/turns" if "?" not in path else f"/v1/conversations/turns{path}"
+    )
+    answer = api.post(target, {"space": "user:ada", "turns": [turn()]})
+
+    assert answer.status_code in ({201} if path == "%20" else {404, 405, 422})
