@@ -47,6 +47,16 @@ class RequestSchema(Schema):
         return values
 
 
+class WithoutNulls(RequestSchema):
+    """A request body in which a null says the same as an absent field."""
+
+    @pre_load
+    def _without_nulls(self, values: Any, **_: object) -> Any:  # noqa: ANN401 - any JSON
+        if not isinstance(values, Mapping):
+            return values
+        return {name: value for name, value in values.items() if value is not None}
+
+
 class UtcDateTime(fields.AwareDateTime):
     """A time with a zone, such as 2026-03-01T09:30:00Z, kept in UTC."""
 

@@ -1,11 +1,10 @@
 """Conversations and turns in requests and answers."""
 
-from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import Schema, ValidationError, fields, pre_load, validate, validates_schema
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from api.fields import Flag, Line, RequestSchema, UtcDateTime
+from api.fields import Flag, Line, RequestSchema, UtcDateTime, WithoutNulls
 from api.paging import PageQuery, page_of
 from api.space_fields import SpaceField
 from graphmem.bounded_fields import Several, Table
@@ -105,7 +104,7 @@ class TurnListQuery(RequestSchema):
             raise ValidationError(message, "after")
 
 
-class TurnBody(RequestSchema):
+class TurnBody(WithoutNulls):
     """A turn to be kept."""
 
     role = fields.Enum(TurnRole, by_value=True, required=True)
@@ -114,13 +113,6 @@ class TurnBody(RequestSchema):
     at = UtcDateTime(metadata={"description": "When it was said; else now"})
     metadata = Table(keys=fields.String())
     message_id = fields.String(metadata={"example": "m-1"})
-
-    @pre_load
-    def _without_nulls(self, values: Any, **_: object) -> Any:  # noqa: ANN401 - any JSON
-        """A null says the same as an absent field."""
-        if not isinstance(values, Mapping):
-            return values
-        return {name: value for name, value in values.items() if value is not None}
 
     @validates_schema(skip_on_field_errors=False)
     def _rules(self, values: dict[str, Any], **_: object) -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from marshmallow import Schema, ValidationError, fields, pre_load, validate, validates_schema
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from api.fields import (
     MISSING,
@@ -17,6 +17,7 @@ from api.fields import (
     Text,
     UtcDateTime,
     VectorField,
+    WithoutNulls,
     invalid_as,
     unknown_as,
 )
@@ -75,7 +76,7 @@ class _TypedRequest(RequestSchema):
     )
 
 
-class MemoryRequest(_TypedRequest):
+class MemoryRequest(_TypedRequest, WithoutNulls):
     """A memory to be added."""
 
     space = fields.String(required=True, error_messages=MISSING, metadata={"example": "user:ada"})
@@ -106,13 +107,6 @@ class MemoryRequest(_TypedRequest):
     tags = Several(fields.String(), most=_LIMITS.tags_max)
     metadata = Table(keys=fields.String())
     embedding = VectorField()
-
-    @pre_load
-    def _without_nulls(self, values: Any, **_: object) -> Any:  # noqa: ANN401 - any JSON
-        """A null says the same as an absent field."""
-        if not isinstance(values, Mapping):
-            return values
-        return {name: value for name, value in values.items() if value is not None}
 
     @validates_schema(skip_on_field_errors=False)
     def _rules(self, values: dict[str, Any], **_: object) -> None:

@@ -1,6 +1,7 @@
 """Conversations over HTTP: turns word for word, and what is remembered of them."""
 
 import pytest
+from doc_examples import example
 
 from graphmem.conversations.append import AppendTurns
 from graphmem.model.caller import Role
@@ -528,3 +529,15 @@ def test_an_id_that_names_nothing_is_refused(api, path):
     answer = api.post(target, {"space": "user:ada", "turns": [turn()]})
 
     assert answer.status_code in ({201} if path == "%20" else {404, 405, 422})
+
+
+def test_the_example_of_the_docs_is_answered(api):
+    body = example("**Conversations.**")
+
+    answer = api.post("/v1/conversations/chat/turns", body)
+
+    assert 201 == answer.status_code, answer.json
+    assert body["turns"] == [
+        {name: found[name] for name in given}
+        for found, given in zip(listed(api), body["turns"], strict=True)
+    ]

@@ -1,10 +1,10 @@
 """Entities that are declared, over HTTP: without a mention, corrected, shown and deleted."""
 
 import json
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from doc_examples import example
 
 from graphmem.model.caller import Role
 
@@ -300,9 +300,7 @@ def test_of_many_who_declare_at_once_one_makes_it(api):
 
 
 def test_the_example_of_the_docs_is_taken(api):
-    page = (Path(__file__).parents[2] / "docs" / "http-api.md").read_text("utf-8")
-    example = page.partition("**Declared entities.**")[2].partition("```json\n")[2]
-    body = json.loads(example.partition("```")[0])
+    body = example("**Declared entities.**")
 
     answer = api.post("/v1/entities", body)
 

@@ -1,6 +1,7 @@
 """Relations over HTTP: how entities stand to each other, and who sees it."""
 
 import pytest
+from doc_examples import example
 
 from graphmem.model.caller import Role
 
@@ -295,3 +296,15 @@ def test_an_entity_with_relations_is_not_deleted(world):
     )
 
     assert (409, True) == (answer.status_code, "1 relation" in answer.json["error"]["message"])
+
+
+def test_the_example_of_the_docs_is_answered(world):
+    body = example("**Relations.**")
+    remember(world, body["source_memory"], entities=[body["from"]])
+
+    answer = world.post("/v1/relations", body)
+
+    assert (201, [body["source_memory"]]) == (
+        answer.status_code,
+        answer.json["relation"]["memories"],
+    )
