@@ -333,14 +333,6 @@ UNWIND $space_rows AS row
 MATCH (:Memory {key: row.earlier})-[n:NEXT]->(:Memory {key: row.later})
 DELETE n;
 
-// name: link_turns
-// Draw NEXT edges between turns.
-// parameters: space_rows
-UNWIND $space_rows AS row
-MATCH (earlier:Memory {key: row.earlier})
-MATCH (later:Memory {key: row.later})
-MERGE (earlier)-[:NEXT]->(later);
-
 // name: leave_conversations
 // Let conversations whose last turn left end with the one before it.
 // parameters: space_rows
@@ -351,10 +343,16 @@ WITH c, row
 MATCH (m:Memory {key: row.previous})
 CREATE (c)-[:LAST]->(m);
 
-// name: set_last_turns
-// Move the end of conversations.
-// parameters: space_rows
-UNWIND $space_rows AS row
+// name: chain_turns
+// Draw NEXT edges between turns, and move the ends of conversations.
+// parameters: ends, space_rows
+CALL () {
+  UNWIND $space_rows AS row
+  MATCH (earlier:Memory {key: row.earlier})
+  MATCH (later:Memory {key: row.later})
+  MERGE (earlier)-[:NEXT]->(later)
+}
+UNWIND $ends AS row
 MATCH (c:Conversation {key: row.conversation})
 OPTIONAL MATCH (c)-[old:LAST]->(:Memory)
 DELETE old

@@ -178,14 +178,13 @@ def _change_edges(transaction: Transaction, decision: Decision) -> None:
 
 
 def _change_conversations(transaction: Transaction, decision: Decision) -> None:
-    last_turns = [
-        {"conversation": key, "last": turn} for key, turn in sorted(decision.last_turns.items())
-    ]
     _run(transaction, "writes.unlink_turns", "space_rows", _pairs(decision.unlinked))
-    _run(transaction, "writes.link_turns", "space_rows", _pairs(decision.links))
     left = [{"left": key, "previous": turn} for key, turn in sorted(decision.left_turns.items())]
     _run(transaction, "writes.leave_conversations", "space_rows", left)
-    _run(transaction, "writes.set_last_turns", "space_rows", last_turns)
+    links, last = _pairs(decision.links), sorted(decision.last_turns.items())
+    if links or last:
+        ends = [{"conversation": key, "last": turn} for key, turn in last]
+        transaction.run("writes.chain_turns", space_rows=links, ends=ends)
 
 
 def _run(transaction: Transaction, query: str, parameter: str, rows: Sequence[Any]) -> None:
