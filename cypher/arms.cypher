@@ -132,7 +132,7 @@ UNION ALL
   RETURN n, 1.0 / degree AS near
 UNION ALL
   MATCH (seed)-[:MENTIONS]->(x:Entity)
-  WITH seed, x, COUNT { (x)-[:RELATION]-(:Entity) } AS related
+  WITH seed, x, COUNT { (x)-[:RELATION]-() } AS related
   WHERE related > 0 AND related <= $hub
   MATCH (x)-[r:RELATION]-(y:Entity)
   WITH seed, r, y, startNode(r) AS a, endNode(r) AS b

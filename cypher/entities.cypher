@@ -343,7 +343,7 @@ ORDER BY key;
 // still be undone. Its lock is taken.
 // parameters: key, space
 MATCH (e:Entity {key: $key})
-RETURN COUNT { (:Memory)-[:MENTIONS]->(e) } AS mentions, COUNT { (e)-[:RELATION]-(:Entity) } AS relations,
+RETURN COUNT { (:Memory)-[:MENTIONS]->(e) } AS mentions, COUNT { (e)-[:RELATION]-() } AS relations,
        COUNT { (e)-[:MERGED_INTO]-(:Entity) } AS merges,
        COUNT {
          MATCH (c:EntityChange)

@@ -115,6 +115,7 @@ CALL (found) {
 CYPHER 25
 CALL () {
   MATCH (m:Memory)
+  USING INDEX m:Memory(space, type, status)
   WHERE @live AND @valid AND @filtered AND @tagged
   MATCH (c:Chunk)-[:OF]->(m)
   WITH m, vector.similarity.cosine(c.embedding, $vector) AS s
@@ -214,15 +215,17 @@ CALL () {
 }
 
 // fragment: relations_of_cards
-// The relations of each of some entities that are seen, the oldest first.
+// The first relations of each of some entities, of two hundred that are looked at.
 CALL (entities) {
   UNWIND entities AS e
   CALL (e) {
     MATCH (e)-[r:RELATION]-(:Entity)
+    WHERE r.space IN $spaces
+    WITH r LIMIT 200
     WITH r, startNode(r) AS a, endNode(r) AS b
-    WHERE @holds AND @stand_for_themselves
-    WITH a, r, b ORDER BY r.created_at, r.uid LIMIT $card_relations
-    RETURN @relation AS relation
+    WHERE @holds AND r.created_at <= $edges_by AND @stand_for_themselves
+    WITH a, r, b ORDER BY r.key LIMIT $card_relations
+    RETURN @relation_seen AS relation
   }
   RETURN collect(DISTINCT relation) AS relations
 }

@@ -17,14 +17,14 @@ from graphmem.gateway.operation import Executed
 from graphmem.model.entity import TYPE_FORM, Entity, EntityType, is_entity_type
 from graphmem.model.entity_change import ChangeKind, EntityChange
 from graphmem.model.relation import Relation
-from graphmem.model.space import Space, space_from_key
+from graphmem.model.space import space_from_key
 from graphmem.model.upkeep_rows import EntitySummary
 from graphmem.recall.cards import Card
 from graphmem.store.entities import KnownOf
 from graphmem.text.times import iso
 
 _KEY = {"example": "person:john_doe"}
-_RELATIONS_SHOWN = 30
+RELATIONS_SHOWN = 30
 _TYPE = {
     "example": "person",
     "description": f"Any word; {', '.join(EntityType)} are the known ones",
@@ -178,9 +178,7 @@ class EntityCard(EntityListed):
     mentions = fields.Integer(
         metadata={"description": "How many current memories of these spaces mention it"}
     )
-    relations = fields.List(
-        fields.Nested(RelationAnswer), metadata={"description": "At most 30, oldest first"}
-    )
+    relations = fields.List(fields.Nested(RelationAnswer), metadata={"description": "At most 30"})
 
 
 class SummaryAnswer(Schema):
@@ -252,9 +250,7 @@ def entity_request(values: Mapping[str, Any]) -> EntityRequest:
     return EntityRequest(**said, given=frozenset(said))
 
 
-def known_view(
-    known: KnownOf, relations: Sequence[Relation], spaces: Sequence[Space]
-) -> dict[str, Any]:
+def known_view(known: KnownOf, relations: Sequence[Relation]) -> dict[str, Any]:
     """What is known of an entity, as a card."""
     card = Card(key=known.entity.key, label=known.entity.label, facts=known.facts)
     facts = [{"uid": fact.uid, "content": fact.content} for fact in known.facts]
@@ -262,7 +258,7 @@ def known_view(
         "facts": facts,
         "text": card.text,
         "mentions": known.mentions,
-        "relations": [relation_view(each, spaces) for each in relations[:_RELATIONS_SHOWN]],
+        "relations": [relation_view(each) for each in relations],
     }
 
 

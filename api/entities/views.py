@@ -7,6 +7,7 @@ from flask import Response, g, jsonify
 
 from api.auth import requires
 from api.entities.schemas import (
+    RELATIONS_SHOWN,
     CardQuery,
     ChangeAnswer,
     ChangeList,
@@ -158,10 +159,11 @@ def card(query: dict[str, Any], key: str) -> Response:
     )
     if found is None:
         raise NotFound
+    (meant,) = service().recall.entities_meant([key], spaces, field="key")
     relations = service().relation_reader.of_entities(
-        [found.entity.key], spaces, as_of=query["as_of"]
+        meant, spaces, limit=RELATIONS_SHOWN, as_of=query["as_of"], known_at=query["known_at"]
     )
-    return jsonify(known_view(found, relations, spaces))
+    return jsonify(known_view(found, relations))
 
 
 @blueprint.post("/<key>/merge")

@@ -164,12 +164,15 @@ def neighbours(query: dict[str, Any], uid: str) -> Response:
         memory, depth=query["depth"], types=query["edge_type"] or EVERY_TYPE, limit=query["limit"]
     )
     spaces = readable_spaces([memory.space.name], g.caller, field="space")
-    relations = service().relation_reader.of_entities([ref.key for ref in found.entities], spaces)
+    owner = memory.space.without_persona.key
+    relations = service().relation_reader.of_entities(
+        [f"{owner}|{ref.key}" for ref in found.entities], spaces, limit=query["limit"]
+    )
     return jsonify(
         memories=[memory_view(each) for each in found.memories],
         edges=[edge_view(edge) for edge in found.edges],
         entities=[{"key": ref.key, "label": ref.label} for ref in found.entities],
-        relations=[relation_view(each, spaces) for each in relations],
+        relations=[relation_view(each) for each in relations],
     )
 
 

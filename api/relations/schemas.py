@@ -1,6 +1,6 @@
 """Relations in requests and answers."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from marshmallow import Schema, fields, validate
@@ -12,7 +12,6 @@ from api.paging import PageQuery, page_of
 from api.space_fields import SpaceField, SpacesField
 from graphmem.gateway.relations import RelationRequest
 from graphmem.model.relation import LABEL_MAX_CHARS, Direction, Relation
-from graphmem.model.space import Space, space_from_key
 from graphmem.recall.relations import STEPS_MAX
 from graphmem.text.times import iso
 
@@ -62,6 +61,9 @@ class RelationListQuery(PageQuery):
         metadata={"description": "How many relations away from the entity"},
     )
     as_of = UtcDateTime(load_default=None, metadata={"description": "What held then"})
+    ended = fields.Boolean(
+        load_default=False, metadata={"description": "Whether those that do not hold are shown too"}
+    )
 
 
 class RelationPlace(RequestSchema):
@@ -74,7 +76,7 @@ class RelationAnswer(Schema):
     """How one entity stands to another."""
 
     uid = fields.String()
-    space = fields.String(metadata={"description": "The space of the owner of both"})
+    space = fields.String(metadata={"description": "The space that it lies in"})
     from_ = fields.Nested(EntityAnswer, data_key="from")
     to = fields.Nested(EntityAnswer)
     label = fields.String()
@@ -84,11 +86,9 @@ class RelationAnswer(Schema):
     created_at = fields.DateTime()
     memories = fields.List(
         fields.String(),
-        metadata={"description": "uids of memories of these spaces that say so, the newest 32"},
+        metadata={"description": "uids of the memories that say so, the newest 32"},
     )
-    by_hand = fields.Boolean(
-        metadata={"description": "Whether it was posted without a memory in these spaces"}
-    )
+    by_hand = fields.Boolean(metadata={"description": "Whether it was posted without a memory"})
 
 
 class RelationOutcome(Schema):
@@ -96,6 +96,9 @@ class RelationOutcome(Schema):
 
     outcome = fields.String(metadata={"enum": ["created", "revised", "unchanged"]})
     relation = fields.Nested(RelationAnswer)
+    not_taken = fields.List(
+        fields.String(), metadata={"description": "Fields that the relation keeps as they were"}
+    )
     trace_id = fields.String(allow_none=True)
 
 
@@ -111,13 +114,11 @@ def relation_request(values: Mapping[str, Any]) -> RelationRequest:
     )
 
 
-def relation_view(relation: Relation, spaces: Collection[Space]) -> dict[str, Any]:
-    """A relation as readers of some spaces see it."""
-    seen = {space.key for space in spaces}
-    parts = (key.partition("|") for key in relation.memories)
+def relation_view(relation: Relation) -> dict[str, Any]:
+    """A relation as every answer shows it."""
     return {
         "uid": relation.uid,
-        "space": space_from_key(relation.space).name,
+        "space": relation.space.name,
         "from": {"key": relation.start.key, "label": relation.start.label},
         "to": {"key": relation.end.key, "label": relation.end.label},
         "label": relation.label,
@@ -125,6 +126,6 @@ def relation_view(relation: Relation, spaces: Collection[Space]) -> dict[str, An
         "since": iso(relation.since),
         "until": iso(relation.until),
         "created_at": iso(relation.created_at),
-        "memories": [uid for space, _, uid in parts if space in seen][-_SHOWN_MEMORIES:],
-        "by_hand": any(space in seen for space in relation.by_hand),
+        "memories": list(relation.memories[-_SHOWN_MEMORIES:]),
+        "by_hand": relation.by_hand,
     }

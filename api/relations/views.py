@@ -1,6 +1,5 @@
 """Relations between entities: post, list, delete."""
 
-from functools import partial
 from http import HTTPStatus
 from typing import Any
 
@@ -23,7 +22,8 @@ from graphmem.errors import NotFound
 from graphmem.gateway.validation import is_uid
 from graphmem.model.caller import Role
 from graphmem.recall.relations import RelationQuestion
-from graphmem.recall.spaces import readable_spaces
+
+_PLACE = 2  # values of a cursor
 
 blueprint = JsonBlueprint(
     "relations", __name__, url_prefix="/v1/relations", description="How entities stand together"
@@ -36,13 +36,13 @@ blueprint = JsonBlueprint(
 @blueprint.response(200, RelationList)
 def listing(query: dict[str, Any]) -> Response:
     """List relations, or those within one to three steps of an entity, the nearest first."""
-    after, limit = cursor_of(query), query.pop("limit")
+    after, limit = cursor_of(query, size=_PLACE), query.pop("limit")
     spaces = query.pop("space")
     del query["cursor"]
     page = service().relation_reader.page(
         RelationQuestion(spaces=spaces, **query), after, limit=limit
     )
-    return page_answer(page, partial(relation_view, spaces=spaces))
+    return page_answer(page, relation_view)
 
 
 @blueprint.post("")
@@ -58,9 +58,11 @@ def post(values: dict[str, Any]) -> Response:
     done = service().relation_keeper.post(relation_request(values), caller=g.caller)
     posted = done.answer
     outcome = "revised" if posted.is_changed else "unchanged"
+    notes = {"not_taken": list(posted.not_taken)} if posted.not_taken else {}
     response = jsonify(
         outcome="created" if posted.is_new else outcome,
-        relation=relation_view(posted.relation, [values["space"]]),
+        relation=relation_view(posted.relation),
+        **notes,
         trace_id=done.trace_id if done.events else None,
     )
     response.status_code = HTTPStatus.CREATED if posted.is_new else HTTPStatus.OK
@@ -72,11 +74,8 @@ def post(values: dict[str, Any]) -> Response:
 @blueprint.query(RelationPlace)
 @blueprint.response(204)
 def delete(query: dict[str, Any], uid: str) -> Response:
-    """Delete a relation; what others see of it in spaces that this key may not write stays."""
+    """Delete a relation of a space."""
     if not is_uid(uid):
         raise NotFound
-    space = query["space"]
-    spaces = readable_spaces([space.name], g.caller, field="space")
-    writable = [each for each in spaces if g.caller.may(Role.WRITER, each)]
-    done = service().relation_keeper.delete(space, uid, readable=writable, caller=g.caller)
+    done = service().relation_keeper.delete(query["space"], uid, caller=g.caller)
     return Response(status=HTTPStatus.NO_CONTENT, headers={"X-Trace-ID": done.trace_id})

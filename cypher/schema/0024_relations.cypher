@@ -1,2 +1,2 @@
-// How entities stand to each other is found by its uid, in the space of their owner.
-CREATE INDEX relation_uid IF NOT EXISTS FOR ()-[r:RELATION]-() ON (r.space, r.uid);
+// How entities stand to each other is found by its key, which its space begins.
+CREATE CONSTRAINT relation_key IF NOT EXISTS FOR ()-[r:RELATION]-() REQUIRE r.key IS UNIQUE;

@@ -20,6 +20,7 @@ from graphmem.model.entity_change import ChangeKind, EntityChange, EntityState
 from graphmem.model.event import Effect, Event, Subject
 from graphmem.model.memory import memory_key
 from graphmem.model.policy import WritePolicy
+from graphmem.model.relation import relation_key
 from graphmem.model.space import Space, space_from_key
 from graphmem.model.trace import TraceKind
 from graphmem.ports import IdSource
@@ -35,7 +36,7 @@ from graphmem.store.entities import (
     save_change,
     shared_mentions,
 )
-from graphmem.store.relations import move_relations, move_relations_back, unknown_relations
+from graphmem.store.relations import movable_relations, move_relations, move_relations_back
 from graphmem.text.normalise import is_storable, one_line
 
 _ALIASES_MAX = 32
@@ -50,7 +51,7 @@ class EntitiesState:
     entities: Mapping[str, EntityState]
     mentioning: Mentioning = field(default_factory=Mentioning)
     shared: int = 0  # memories that mention both
-    unknown_relations: Sequence[str] = ()  # uids of none of the entity
+    unknown_relations: Sequence[str] = ()  # keys of none that can go along
     change: EntityChange | None = None  # the one to be undone
     later: Sequence[str] = ()  # changes that build on it
     resting: Resting = ()
@@ -192,7 +193,7 @@ class MergeEntities(_ChangeOfTwo):
 class SplitEntity(_ChangeOfTwo):
     """Let some memories of an entity mention another one, which is created if need be.
 
-    ``memories`` are keys. Relations that rest on these alone go along, and those of the uids
+    ``memories`` are keys. Relations that rest on these alone go along, and those of the keys
     ``relations``.
     """
 
@@ -203,7 +204,8 @@ class SplitEntity(_ChangeOfTwo):
         """Both entities as far as they are there, and the memories."""
         state = self.locked(transaction)
         mentioning = lock_mentioning(transaction, self.owner, state.one, self.memories)
-        unknown = unknown_relations(transaction, self.owner.key, state.one, self.relations)
+        movable = movable_relations(transaction, self.owner, state.one, state.other, self.relations)
+        unknown = [key for key in self.relations if key not in movable]
         return replace(state, mentioning=mentioning, unknown_relations=unknown)
 
     def decide(self, state: EntitiesState, now: datetime) -> Decided[EntityChange]:
@@ -221,7 +223,8 @@ class SplitEntity(_ChangeOfTwo):
             message = "Each must be the uid of a memory of this space that mentions it."
             raise InvalidInput({"memories": [message]})
         if state.unknown_relations:
-            message = f"It has no relation {', '.join(state.unknown_relations)}."
+            uids = (key.rpartition("|")[2] for key in state.unknown_relations)
+            message = f"No relation that can go along: {', '.join(uids)}."
             raise InvalidInput({"relations": [message]})
         change = replace(self.made(ChangeKind.SPLIT, one, other, state, now), into_is_new=is_new)
         return Decided(answer=change, events=(_event(change, Effect.SPLIT),))
@@ -347,7 +350,7 @@ class EntityKeeper:
             one=_ref(key),
             into=_ref(into.key, "into", _label(into.label)),
             memories=[memory_key(space, uid) for uid in dict.fromkeys(memories)],
-            relations=tuple(dict.fromkeys(relations)),
+            relations=[relation_key(space, uid) for uid in dict.fromkeys(relations)],
             caller=caller,
             reason=reason,
         )

@@ -1,13 +1,14 @@
 """Relations: how entities stand to each other is posted by hand or with a memory, and deleted.
 
-The same start, label and end at times that overlap are one relation, which takes the memory on.
+In one space the same start, label and end at times that overlap are one relation, which takes the
+memory on.
 """
 
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import NamedTuple
+from functools import reduce
 
 from graphmem.errors import Conflict, InvalidInput, NotFound
 from graphmem.gateway.gateway import Gateway
@@ -17,28 +18,32 @@ from graphmem.gateway.workbench import Workbench
 from graphmem.model.caller import Caller
 from graphmem.model.entity import EntityRef, entity_ref
 from graphmem.model.event import Effect, Event, Subject
-from graphmem.model.memory import memory_key
-from graphmem.model.relation import LABEL_MAX_CHARS, MEMORIES_MAX, Relation, widened
+from graphmem.model.memory import Memory, memory_key
+from graphmem.model.relation import LABEL_MAX_CHARS, MEMORIES_MAX, Relation, united
 from graphmem.model.space import Space, parse_writable_space
 from graphmem.model.trace import TraceKind
 from graphmem.ports import IdSource
-from graphmem.store.entities import lock_standing
+from graphmem.store.entities import create_entity, lock_standing
 from graphmem.store.memories import memories_by_key
 from graphmem.store.relations import (
+    change_relation,
+    create_relation,
     delete_relation,
     lock_relation,
     relations_between,
-    save_relation,
 )
 from graphmem.text.normalise import one_line
+
+_TAKEN = ("weight", "since", "until")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RelationRequest:
     """A relation to be posted in a space, between entities of its owner as they are named.
 
-    ``uid`` and ``created_at`` are those of one that another system kept, and so are several
-    ``memories``, by uid; without any it is posted by hand.
+    Without ``memories``, by uid, it is posted by hand. What another system kept brings its ``uid``
+    and ``created_at`` along, may rest on memories that are not current, and has ``labels`` for ends
+    that are not there yet.
     """
 
     space: Space
@@ -52,25 +57,34 @@ class RelationRequest:
     by_hand: bool = False
     uid: str | None = None
     created_at: datetime | None = None
+    labels: tuple[str | None, str | None] | None = None
 
 
-class Posted(NamedTuple):
-    """A relation as it stands after a request."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Posted:
+    """A relation as it stands after a request.
+
+    ``not_taken`` are fields that it keeps as they were, ``absorbed`` relations that are one with it
+    from now on, ``new_ends`` entities that are made for it.
+    """
 
     relation: Relation
-    is_new: bool
+    is_new: bool = False
     is_changed: bool = True
+    not_taken: tuple[str, ...] = ()
+    absorbed: tuple[Relation, ...] = ()
+    new_ends: tuple[EntityRef, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RelationState:
-    """What posting a relation reads: the ends that are there, relations between them, memories."""
+    """What posting a relation reads: its ends as they stand, relations between them, memories."""
 
     start: EntityRef | None = None
     end: EntityRef | None = None
     between: Sequence[Relation] = ()
-    missing: Sequence[str] = ()  # memories that are not there, by key
     known: Relation | None = None  # the one of that uid
+    memories: Mapping[str, Memory] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,41 +109,34 @@ class PostRelation(Operation[RelationState, Posted]):
         return (self.request.label,)
 
     @property
-    def _memories(self) -> tuple[str, ...]:
-        keys = (memory_key(self.request.space, uid) for uid in self.request.memories)
-        return tuple(dict.fromkeys(keys))
-
-    @property
-    def _by_hand(self) -> tuple[str, ...]:
-        is_by_hand = self.request.by_hand or not self.request.memories
-        return (self.request.space.key,) if is_by_hand else ()
+    def _is_kept(self) -> bool:
+        """Whether another system kept it."""
+        return self.request.uid is not None
 
     def read(self, transaction: Workbench) -> RelationState:
         """Lock both ends, of merged ones what they became, and read what is between them."""
-        owner = self.request.space.without_persona.key
-        refs = (self.start, self.end)
-        keys = {f"{owner}|{key}": key for ref in refs for key in ref.keys}
+        request, owner = self.request, self.request.space.without_persona.key
+        keys = {f"{owner}|{key}": key for ref in (self.start, self.end) for key in ref.keys}
         labels, became = lock_standing(transaction, keys)
         by_key = {keys[each]: label for each, label in labels.items()}
 
-        def found(ref: EntityRef) -> EntityRef | None:
+        def standing(ref: EntityRef) -> EntityRef | None:
             meant = ref.meant(by_key)
             key = became.get(f"{owner}|{meant}", meant)
-            is_there = meant in by_key
-            return EntityRef(key=key, label=by_key.get(key)) if is_there else None
+            return EntityRef(key=key, label=by_key.get(key)) if meant in by_key else None
 
-        start, end = map(found, refs)
-        memories = memories_by_key(transaction, self._memories) if self._memories else {}
+        start, end = standing(self.start), standing(self.end)
+        memory_keys = [memory_key(request.space, uid) for uid in request.memories]
         state = RelationState(
             start=start,
             end=end,
-            missing=[key for key in self._memories if key not in memories],
-            known=lock_relation(transaction, owner, self.uid) if self.request.uid else None,
+            known=lock_relation(transaction, request.space, self.uid) if self._is_kept else None,
+            memories=memories_by_key(transaction, memory_keys) if memory_keys else {},
         )
-        if start is None or end is None:
+        if start is None or end is None or self._is_kept:
             return state
         between = relations_between(
-            transaction, owner, start.key, end.key, label=self.request.label
+            transaction, request.space, start.key, end.key, label=request.label
         )
         return replace(state, between=between)
 
@@ -140,137 +147,142 @@ class PostRelation(Operation[RelationState, Posted]):
             InvalidInput: an end or a memory is not there, or both ends are one.
             Conflict: another relation has its uid, or it rests on too many memories.
         """
-        start, end = self._checked(state)
-        known = state.known or next(
-            (
-                each
-                for each in state.between
-                if each.overlaps(self.request.since, self.request.until)
-            ),
-            None,
-        )
+        said, new_ends = self._said(state, now)
+        overlapping = [each for each in state.between if each.overlaps(said.since, said.until)]
+        known = state.known or next(iter(overlapping), None)
         if known is None:
-            return self._decided(Posted(self._new(start, end, now), is_new=True))
-        if (known.start.key, known.end.key, known.label) != (
-            start.key,
-            end.key,
-            self.request.label,
-        ):
-            message = f"Another relation of this owner has the uid {known.uid}."
+            return self._decided(Posted(relation=said, is_new=True, new_ends=new_ends))
+        if _triple(known) != _triple(said):
+            message = f"Another relation of this space has the uid {known.uid}."
             raise Conflict(message)
-        told = self._told(known)
+        absorbed = tuple(each for each in overlapping if each.uid != known.uid)
+        told = reduce(united, (said, *absorbed), known)
         if len(told.memories) > MEMORIES_MAX:
             message = f"The relation {known.uid} rests on {MEMORIES_MAX:,} memories already."
             raise Conflict(message)
-        return self._decided(Posted(told, is_new=False, is_changed=told != known))
+        posted = Posted(
+            relation=told,
+            is_changed=told != known,
+            not_taken=tuple(name for name in _TAKEN if self._is_left(name, told)),
+            absorbed=absorbed,
+        )
+        return self._decided(posted)
 
-    def _checked(self, state: RelationState) -> tuple[EntityRef, EntityRef]:
+    def _is_left(self, name: str, told: Relation) -> bool:
+        asked = getattr(self.request, name)
+        return asked is not None and asked != getattr(told, name)
+
+    def _said(self, state: RelationState, now: datetime) -> tuple[Relation, tuple[EntityRef, ...]]:
+        """The relation that is asked for, and the ends that are to be made."""
+        request = self.request
+        labels = request.labels or (None, None)
+        ends = [
+            found or (replace(ref, label=label, name=None) if label else None)
+            for found, ref, label in zip(
+                (state.start, state.end), (self.start, self.end), labels, strict=True
+            )
+        ]
+        start, end = ends
         wrong = {
             name: ["There is no entity of that name in this space."]
-            for name, ref in (("from", state.start), ("to", state.end))
+            for name, ref in zip(("from", "to"), ends, strict=True)
             if ref is None
         }
-        if state.missing:
-            wrong["source_memory"] = ["There is no memory of that uid in this space."]
-        if state.start and state.end and state.start.key == state.end.key:
+        if problem := self._memory_problem(state, now):
+            wrong["source_memory"] = [problem]
+        if start and end and start.key == end.key:
             wrong["to"] = ["Must be another entity than from."]
-        if wrong or state.start is None or state.end is None:
+        if wrong or start is None or end is None:
             raise InvalidInput(wrong)
-        return state.start, state.end
-
-    def _new(self, start: EntityRef, end: EntityRef, now: datetime) -> Relation:
-        return Relation(
+        made = zip(ends, (state.start, state.end), strict=True)
+        said = Relation(
             uid=self.uid,
-            space=self.request.space.without_persona.key,
+            space=request.space,
             start=start,
             end=end,
-            label=self.request.label,
-            created_at=self.request.created_at or now,
-            weight=self.request.weight,
-            since=self.request.since,
-            until=self.request.until,
-            memories=self._memories,
-            by_hand=self._by_hand,
+            label=request.label,
+            created_at=request.created_at or now,
+            weight=request.weight,
+            since=request.since,
+            until=request.until,
+            memories=tuple(dict.fromkeys(request.memories)),
+            by_hand=request.by_hand or not request.memories,
         )
+        return said, tuple(ref for ref, found in made if ref and not found)
 
-    def _told(self, known: Relation) -> Relation:
-        """The relation that is there, said again."""
-        return replace(
-            widened(known, self.request.since, self.request.until),
-            weight=max(known.weight, self.request.weight),
-            memories=tuple(dict.fromkeys((*known.memories, *self._memories))),
-            by_hand=tuple(dict.fromkeys((*known.by_hand, *self._by_hand))),
-        )
+    def _memory_problem(self, state: RelationState, now: datetime) -> str | None:
+        for uid in self.request.memories:
+            memory = state.memories.get(memory_key(self.request.space, uid))
+            if memory is None:
+                return "There is no memory of that uid in this space."
+            if not (self._is_kept or memory.is_current(now)):
+                return "That memory is not current."
+        return None
 
     def _decided(self, posted: Posted) -> Decided[Posted]:
         effect = Effect.RELATION_CREATED if posted.is_new else Effect.RELATION_REVISED
-        event = _event(self.request.space, posted.relation, effect)
+        event = _event(posted.relation, effect)
         return Decided(answer=posted, events=(event,) if posted.is_changed else ())
 
     def apply(self, transaction: Workbench, decided: Decided[Posted]) -> None:
         """Write it, where it changes."""
-        if decided.answer.is_changed:
-            save_relation(transaction, decided.answer.relation)
+        posted = decided.answer
+        for ref in posted.new_ends:
+            owner = self.request.space.without_persona
+            create_entity(transaction, owner, ref, now=posted.relation.created_at)
+        for each in posted.absorbed:
+            delete_relation(transaction, each)
+        if posted.is_new:
+            create_relation(transaction, posted.relation)
+        elif posted.is_changed:
+            change_relation(transaction, posted.relation)
 
 
 @dataclass(frozen=True, kw_only=True)
 class DeleteRelation(Operation[Relation | None, Relation]):
-    """Delete a relation as far as it rests on some spaces; what rests on others stays.
-
-    ``readable`` are the spaces, by key, in which it is seen.
-    """
+    """Delete a relation of a space."""
 
     kind = TraceKind.RELATION
 
     space: Space
     uid: str
-    readable: Sequence[str]
 
     @property
     def spaces(self) -> Sequence[Space]:
-        """The space that is named."""
+        """The space that it lies in."""
         return (self.space,)
 
     def read(self, transaction: Workbench) -> Relation | None:
         """The relation, with its ends locked."""
-        return lock_relation(transaction, self.space.without_persona.key, self.uid)
+        return lock_relation(transaction, self.space, self.uid)
 
     def decide(self, state: Relation | None, now: datetime) -> Decided[Relation]:  # noqa: ARG002
-        """Take away what it rests on in these spaces.
+        """Delete it.
 
         Raises:
-            NotFound: there is none, or nothing of it is seen there.
+            NotFound: there is none of that uid.
         """
         if state is None:
             raise NotFound
-        left = replace(
-            state,
-            memories=tuple(key for key in state.memories if not self._is_seen(key)),
-            by_hand=tuple(key for key in state.by_hand if key not in self.readable),
-        )
-        if left == state:
-            raise NotFound
-        return Decided(answer=left, events=(_event(self.space, state, Effect.RELATION_DELETED),))
-
-    def _is_seen(self, memory: str) -> bool:
-        return memory.partition("|")[0] in self.readable
+        return Decided(answer=state, events=(_event(state, Effect.RELATION_DELETED),))
 
     def apply(self, transaction: Workbench, decided: Decided[Relation]) -> None:
-        """Remove it, or what it rests on."""
-        relation = decided.answer
-        if relation.memories or relation.by_hand:
-            save_relation(transaction, relation)
-        else:
-            delete_relation(transaction, relation)
+        """Remove it."""
+        delete_relation(transaction, decided.answer)
 
 
-def _event(space: Space, relation: Relation, effect: Effect) -> Event:
+def _triple(relation: Relation) -> tuple[str, str, str]:
+    return (relation.start.key, relation.label, relation.end.key)
+
+
+def _event(relation: Relation, effect: Effect) -> Event:
+    start, label, end = _triple(relation)
     return Event(
-        space=space.key,
+        space=relation.space.key,
         subject=relation.uid,
         about=Subject.RELATION,
         effect=effect,
-        detail={"from": relation.start.key, "label": relation.label, "to": relation.end.key},
+        detail={"from": start, "label": label, "to": end},
     )
 
 
@@ -303,18 +315,14 @@ class RelationKeeper:
         )
         return self.gateway.execute(operation, caller)
 
-    def delete(
-        self, space: Space, uid: str, *, readable: Sequence[Space], caller: Caller
-    ) -> Executed[Relation]:
-        """Delete a relation as far as it is seen in some spaces.
+    def delete(self, space: Space, uid: str, *, caller: Caller) -> Executed[Relation]:
+        """Delete a relation of a space.
 
         Raises:
-            NotFound: see DeleteRelation.
+            NotFound: there is none of that uid.
             Forbidden: the key may not write in the space.
         """
-        keys = [each.key for each in readable]
-        operation = DeleteRelation(space=space, uid=uid, readable=keys)
-        return self.gateway.execute(operation, caller)
+        return self.gateway.execute(DeleteRelation(space=space, uid=uid), caller)
 
     def _check(self, request: RelationRequest, refs: list[EntityRef], report: Report) -> None:
         try:
@@ -329,8 +337,8 @@ class RelationKeeper:
         check_text("label", request.label, LABEL_MAX_CHARS, report)
         if not (math.isfinite(request.weight) and 0 <= request.weight <= 1):
             report("weight", "Must be a number from 0 to 1.")
-        if request.since and request.until and request.until < request.since:
-            report("until", "Must not be before since.")
+        if request.since and request.until and request.until <= request.since:
+            report("until", "Must be behind since.")
         for uid in request.memories:
             if not is_uid(uid):
                 report("source_memory", "Must be the uid of a memory.")

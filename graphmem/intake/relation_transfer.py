@@ -16,11 +16,15 @@ from graphmem.model.space import Space
 from graphmem.store.relations import Relations
 from graphmem.text.times import iso
 
+_LABEL = validate.Length(1, 2_048)  # as long as older ones may be
+
 
 class _RelationLine(Line):
     uid = fields.String(required=True)
     start = fields.String(required=True, data_key="from")
     end = fields.String(required=True, data_key="to")
+    from_label = fields.String(allow_none=True, load_default=None, validate=_LABEL)
+    to_label = fields.String(allow_none=True, load_default=None, validate=_LABEL)
     label = fields.String(required=True)
     weight = fields.Float(load_default=1.0)
     since = Moment(allow_none=True, load_default=None)
@@ -43,7 +47,7 @@ class RelationTransfer:
     def lines(self, space: Space) -> Iterator[Mapping[str, Any]]:
         """The relations of a space, as far as they rest on it."""
         for relation in self.relations.of_space(space):
-            yield _line(relation, space)
+            yield _line(relation)
 
     def write(
         self, space: Space, values: Sequence[Any], *, caller: Caller
@@ -61,20 +65,20 @@ class RelationTransfer:
         return "relations" if done.answer.is_changed else "unchanged"
 
 
-def _line(relation: Relation, space: Space) -> dict[str, Any]:
-    wall = f"{space.key}|"
-    said = (key.removeprefix(wall) for key in relation.memories if key.startswith(wall))
+def _line(relation: Relation) -> dict[str, Any]:
     return {
         "uid": relation.uid,
         "from": relation.start.key,
+        "from_label": relation.start.label,
         "to": relation.end.key,
+        "to_label": relation.end.label,
         "label": relation.label,
         "weight": relation.weight,
         "since": iso(relation.since),
         "until": iso(relation.until),
         "created_at": iso(relation.created_at),
-        "memories": list(said),
-        "by_hand": space.key in relation.by_hand,
+        "memories": list(relation.memories),
+        "by_hand": relation.by_hand,
     }
 
 
@@ -82,5 +86,6 @@ def _request(value: Any, space: Space) -> RelationRequest:  # noqa: ANN401 - any
     values = checked(_RelationLine(), "relation", value)
     if not is_uid(values["uid"]):
         raise InvalidInput({"relation.uid": ["Must be the uid of a relation."]})
+    labels = values.pop("from_label"), values.pop("to_label")
     memories = tuple(values.pop("memories"))
-    return RelationRequest(space=space, memories=memories, **values)
+    return RelationRequest(space=space, memories=memories, labels=labels, **values)

@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from graphmem.model.entity import EntityRef
+from graphmem.model.space import Space
 
 LABEL_MAX_CHARS = 64
 MEMORIES_MAX = 1_000  # that a relation rests on
@@ -20,15 +21,15 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Relation:
-    """A relation between two entities of an owner, whose space ``space`` is, by key.
+    """A relation of a space between two entities of its owner.
 
     It holds from ``since`` until ``until``, where these are known, and while one of its memories
-    does, which are named by their keys. ``by_hand`` are the spaces, by key, in which somebody
-    posted it without a memory: there it holds until it is deleted.
+    does, which are named by their uids; or until it is deleted, where somebody posted it
+    ``by_hand``, without one.
     """
 
     uid: str
-    space: str
+    space: Space
     start: EntityRef
     end: EntityRef
     label: str
@@ -37,7 +38,12 @@ class Relation:
     since: datetime | None = None
     until: datetime | None = None
     memories: tuple[str, ...] = ()
-    by_hand: tuple[str, ...] = ()
+    by_hand: bool = False
+
+    @property
+    def key(self) -> str:
+        """The unique key of the relation: its uid counts only within its space."""
+        return relation_key(self.space, self.uid)
 
     def overlaps(self, since: datetime | None, until: datetime | None) -> bool:
         """Whether its time and another one overlap or touch."""
@@ -46,18 +52,23 @@ class Relation:
         return not (ends_before or begins_behind)
 
 
-def widened(relation: Relation, since: datetime | None, until: datetime | None) -> Relation:
-    """A relation that was said again (design, The same again).
+def relation_key(space: Space, uid: str) -> str:
+    """The unique key of a relation."""
+    return f"{space.key}|{uid}"
 
-    An unknown bound is filled in, a known one widened; but it still holds when it was first said.
+
+def united(relation: Relation, other: Relation) -> Relation:
+    """A relation that another one says again, and which rests on the memories of both.
+
+    A bound that is unknown is filled in, a known one widened; the larger weight counts.
     """
-    said = relation.created_at
-    if relation.since is not None:
-        since = min(relation.since, since or relation.since)
-    elif since is not None and since > said:
-        since = None
-    if relation.until is not None:
-        until = max(relation.until, until or relation.until)
-    elif until is not None and until <= said:
-        until = None
-    return replace(relation, since=since, until=until)
+    begins = [each.since for each in (relation, other) if each.since]
+    ends = [each.until for each in (relation, other) if each.until]
+    return replace(
+        relation,
+        weight=max(relation.weight, other.weight),
+        since=min(begins, default=None),
+        until=max(ends, default=None),
+        memories=tuple(dict.fromkeys((*relation.memories, *other.memories))),
+        by_hand=relation.by_hand or other.by_hand,
+    )

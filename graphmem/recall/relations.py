@@ -1,7 +1,7 @@
 """Relations of entities, as far as some spaces tell of them; also some steps from one entity."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from graphmem.errors import InvalidInput
@@ -15,11 +15,15 @@ from graphmem.recall.search_builder import current_or_as_of
 from graphmem.store.relations import Holding, Relations
 
 STEPS_MAX = 3
+STEP_MAX = 1_000  # relations that a step leads over, where several are asked for
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RelationQuestion:
-    """Which relations are asked for: all of some spaces, or those around one entity."""
+    """Which relations are asked for: all of some spaces, or those around one entity.
+
+    ``ended`` shows those too that do not hold.
+    """
 
     spaces: Sequence[Space]
     entity: str | None = None
@@ -27,6 +31,8 @@ class RelationQuestion:
     direction: Direction = Direction.BOTH
     depth: int = 1
     as_of: datetime | None = None
+    known_at: datetime | None = None
+    ended: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,58 +46,90 @@ class RelationReader:
     def page(
         self, question: RelationQuestion, after: Cursor | None = None, *, limit: int
     ) -> Page[Relation]:
-        """One page of relations: oldest first, around an entity the nearest first.
+        """One page of relations; around an entity with a depth the nearest first.
+
+        A cursor is the key of a relation, and before it the step that led to it.
 
         Raises:
-            InvalidInput: the entity is no key, or a depth is asked for without one.
+            InvalidInput: the entity is no key, or what counts around one is asked for without.
         """
+        step, *key = after or (1, "")
         if question.entity is None:
-            if question.depth > 1:
-                raise InvalidInput({"depth": ["Only around an entity."]})
-            owners = sorted({space.without_persona.key for space in question.spaces})
-            return self.relations.page(owners, self._holding(question), after, limit=limit)
-        found = self._nearest_first(question, question.entity)
-        start = int(after[0]) if after else 0
-        end = start + limit
+            _check_entity_is_named(question)
+            return _with_step(self.relations.page(self._holding(question), tuple(key), limit=limit))
+        (meant,) = self.recall.entities_meant([question.entity], question.spaces, field="entity")
+        if question.depth == 1:
+            page = self.relations.page_around(
+                meant, self._holding(question), question.direction, tuple(key), limit=limit
+            )
+            return _with_step(page)
+        nearest = self._nearest_first(question, meant)
+        behind = [(number, each) for number, each in nearest if (number, each.key) > (step, key[0])]
+        shown = behind[:limit]
         return Page(
-            items=tuple(found[start:end]),
-            total=len(found),
-            next=(end,) if end < len(found) else None,
+            items=tuple(each for _, each in shown),
+            total=len(nearest),
+            next=(shown[-1][0], shown[-1][1].key) if len(behind) > limit else None,
         )
 
     def of_entities(
-        self, keys: Sequence[str], spaces: Sequence[Space], *, as_of: datetime | None = None
+        self,
+        entities: Sequence[str],
+        spaces: Sequence[Space],
+        *,
+        limit: int,
+        as_of: datetime | None = None,
+        known_at: datetime | None = None,
     ) -> list[Relation]:
-        """The relations of some entities, by their keys within an owner."""
-        owners = sorted({space.without_persona.key for space in spaces})
-        entities = sorted(f"{owner}|{key}" for owner in owners for key in set(keys))
+        """The first relations of some entities, by their keys, each of which names an owner."""
         if not entities:
             return []
-        question = RelationQuestion(spaces=spaces, as_of=as_of)
-        return self.relations.around(entities, self._holding(question), Direction.BOTH)
+        question = RelationQuestion(spaces=spaces, as_of=as_of, known_at=known_at)
+        holding = self._holding(question)
+        return self.relations.around(sorted(entities), holding, Direction.BOTH, limit=limit)
 
-    def _nearest_first(self, question: RelationQuestion, entity: str) -> list[Relation]:
-        """The relations within some steps of an entity, each step oldest first."""
-        (meant,) = self.recall.entities_meant([entity], question.spaces, field="entity")
-        around = _Around(frontier=set(meant))
-        for _ in range(question.depth):
+    def _nearest_first(
+        self, question: RelationQuestion, entities: Sequence[str]
+    ) -> list[tuple[int, Relation]]:
+        """The relations within some steps of entities, each with its step, by their keys."""
+        around = _Around(frontier=set(entities))
+        for step in range(1, question.depth + 1):
             if not around.frontier:
                 break
             found = self.relations.around(
-                sorted(around.frontier), self._holding(question), question.direction
+                sorted(around.frontier),
+                self._holding(question),
+                question.direction,
+                limit=STEP_MAX,
             )
-            around.go_on(found, question.direction)
+            around.go_on(step, found, question.direction)
         return list(around.found.values())
 
     def _holding(self, question: RelationQuestion) -> Holding:
         now = self.clock.now()
+        # what held when it was known may be superseded since
+        then = question.as_of or question.known_at
         return Holding(
             spaces=sorted({space.key for space in question.spaces}),
-            statuses=current_or_as_of(question.as_of),
-            at=question.as_of or now,
+            statuses=[status.value for status in current_or_as_of(then)],
+            at=then or now,
             now_ms=epoch_ms(now),
             label=question.label,
+            recorded_by=question.known_at,
+            every=question.ended,
         )
+
+
+def _check_entity_is_named(question: RelationQuestion) -> None:
+    problem = ["Only around an entity."]
+    wrong = {"depth": problem} if question.depth > 1 else {}
+    wrong |= {"direction": problem} if question.direction is not Direction.BOTH else {}
+    if wrong:
+        raise InvalidInput(wrong)
+
+
+def _with_step(page: Page[Relation]) -> Page[Relation]:
+    return replace(page, next=(1, *page.next) if page.next else None)
 
 
 @dataclass(kw_only=True)
@@ -100,18 +138,19 @@ class _Around:
 
     frontier: set[str]
     seen: set[str] = field(default_factory=set)
-    found: dict[str, Relation] = field(default_factory=dict)
+    found: dict[str, tuple[int, Relation]] = field(default_factory=dict)
 
-    def go_on(self, relations: Sequence[Relation], direction: Direction) -> None:
+    def go_on(self, step: int, relations: Sequence[Relation], direction: Direction) -> None:
         """Take a step."""
         self.seen |= self.frontier
         reached: set[str] = set()
         for relation in relations:
-            self.found.setdefault(f"{relation.space}|{relation.uid}", relation)
+            self.found.setdefault(relation.key, (step, relation))
             ends = {
                 Direction.OUT: (relation.end,),
                 Direction.IN: (relation.start,),
                 Direction.BOTH: (relation.start, relation.end),
             }[direction]
-            reached |= {f"{relation.space}|{ref.key}" for ref in ends}
+            owner = relation.space.without_persona.key
+            reached |= {f"{owner}|{ref.key}" for ref in ends}
         self.frontier = reached - self.seen

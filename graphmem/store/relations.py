@@ -8,23 +8,28 @@ from typing import Any
 from graphmem.model.entity import EntityRef
 from graphmem.model.entity_change import EntityChange
 from graphmem.model.page import Cursor, Page
-from graphmem.model.relation import Direction, Relation
-from graphmem.model.space import Space
+from graphmem.model.relation import Direction, Relation, relation_key
+from graphmem.model.space import Space, space_from_key
 from graphmem.store.connection import Connection, Row, Transaction
 from graphmem.store.pages import every_row, read_page
 
-AROUND_MAX = 1_000  # relations that a step from entities leads over
+_LAST = datetime(9999, 12, 31, tzinfo=UTC)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Holding:
-    """Which relations are seen: in which spaces, when they hold, and by what of their memories."""
+    """Which relations are seen: of which spaces, that hold when, by what of their memories.
+
+    ``every`` shows those that do not hold too.
+    """
 
     spaces: Sequence[str]
     statuses: Sequence[str]
     at: datetime
     now_ms: int
     label: str = ""
+    recorded_by: datetime | None = None
+    every: bool = False
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -36,6 +41,8 @@ class Holding:
             "ends_after": self.at,
             "now": self.now_ms,
             "label": self.label,
+            "recorded_by": self.recorded_by or _LAST,
+            "every": self.every,
         }
 
 
@@ -45,128 +52,162 @@ class Relations:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def page(
-        self, owners: Sequence[str], holding: Holding, after: Cursor | None = None, *, limit: int
+    def page(self, holding: Holding, after: Cursor | None = None, *, limit: int) -> Page[Relation]:
+        """One page of the relations of some spaces; a cursor is the key of one."""
+        return self._page("list", "count", holding.parameters, after, limit)
+
+    def page_around(
+        self,
+        entities: Sequence[str],
+        holding: Holding,
+        direction: Direction,
+        after: Cursor | None = None,
+        *,
+        limit: int,
     ) -> Page[Relation]:
-        """One page of the relations of some owners; a cursor is a uid and an owner."""
-        uid, space = after or ("", "")
+        """One page of the relations of some entities, by their keys; a cursor is the key of one."""
+        more = {"space_keys": list(entities), "direction": direction.value}
+        return self._page("around", "count_around", holding.parameters | more, after, limit)
+
+    def _page(
+        self,
+        query: str,
+        count: str,
+        filters: Mapping[str, Any],
+        after: Cursor | None,
+        limit: int,
+    ) -> Page[Relation]:
+        (key,) = after or ("",)
         return read_page(
             self._connection,
-            "relations.list",
-            "relations.count",
-            filters=holding.parameters | {"owners": list(owners)},
-            cursor={"cursor_uid": uid, "cursor_space": space},
+            f"relations.{query}",
+            f"relations.{count}",
+            filters=filters,
+            cursor={"cursor_key": key},
             limit=limit,
             item_of=lambda row: relation_from_node(row["relation"]),
-            cursor_of=lambda row: (row["relation"]["uid"], row["relation"]["space"]),
+            cursor_of=lambda row: (row["key"],),
         )
 
     def around(
-        self, entities: Sequence[str], holding: Holding, direction: Direction
+        self, entities: Sequence[str], holding: Holding, direction: Direction, *, limit: int
     ) -> list[Relation]:
-        """The relations of some entities, by their keys: at most a thousand, oldest first."""
+        """The first relations of some entities, by their keys."""
         rows = self._connection.fetch(
             "relations.around",
             space_keys=list(entities),
             direction=direction.value,
-            limit=AROUND_MAX,
+            cursor_key="",
+            limit=limit,
             **holding.parameters,
         )
         return [relation_from_node(row["relation"]) for row in rows]
 
     def of_space(self, space: Space) -> Iterator[Relation]:
-        """All relations that rest on a space, whether they hold or not."""
-        owner = space.without_persona.key
-        rows = every_row(self._connection, "relations.of_space", owner=owner, space=space.key)
+        """All relations of a space, whether they hold or not."""
+        rows = every_row(self._connection, "relations.of_space", space=space.key)
         return (relation_from_node(row["relation"]) for row in rows)
 
 
 def relations_between(
-    transaction: Transaction, owner: str, start: str, end: str, *, label: str
+    transaction: Transaction, space: Space, start: str, end: str, *, label: str
 ) -> list[Relation]:
-    """The relations of a label from one entity of an owner to another, oldest first."""
+    """The relations of a space and a label from one entity to another, oldest first."""
+    owner = space.without_persona.key
     rows = transaction.run(
-        "relations.between", from_key=f"{owner}|{start}", to_key=f"{owner}|{end}", label=label
+        "relations.between",
+        space=space.key,
+        from_key=f"{owner}|{start}",
+        to_key=f"{owner}|{end}",
+        label=label,
     )
     return [relation_from_node(row["relation"]) for row in rows]
 
 
-def lock_relation(transaction: Transaction, owner: str, uid: str) -> Relation | None:
-    """A relation of an owner, with the locks of its ends."""
-    rows = transaction.run("relations.lock", space=owner, uid=uid)
+def lock_relation(transaction: Transaction, space: Space, uid: str) -> Relation | None:
+    """A relation of a space, with the locks of its ends."""
+    rows = transaction.run("relations.lock", space_key=relation_key(space, uid))
     return relation_from_node(rows[0]["relation"]) if rows else None
 
 
-def save_relation(transaction: Transaction, relation: Relation) -> None:
-    """Write a relation, whether it is there or not."""
-    times = {
-        name: moment.isoformat() if moment else None
-        for name in ("since", "until")
-        for moment in [getattr(relation, name)]
-    }
-    properties = {
-        "uid": relation.uid,
-        "space": relation.space,
-        "label": relation.label,
-        "weight": relation.weight,
-        "memories": list(relation.memories),
-        "by_hand": list(relation.by_hand),
-    }
-    found = transaction.run(
-        "relations.change",
-        space=relation.space,
-        uid=relation.uid,
-        properties=properties,
-        **times,
+def create_relation(transaction: Transaction, relation: Relation) -> None:
+    """Write a relation that is not there; its ends are."""
+    owner = relation.space.without_persona.key
+    transaction.run(
+        "relations.create",
+        from_key=f"{owner}|{relation.start.key}",
+        to_key=f"{owner}|{relation.end.key}",
+        created_at=relation.created_at.isoformat(),
+        **_values(relation),
     )
-    if not found[0]["changed"]:
-        transaction.run(
-            "relations.create",
-            from_key=f"{relation.space}|{relation.start.key}",
-            to_key=f"{relation.space}|{relation.end.key}",
-            properties=properties,
-            created_at=relation.created_at.isoformat(),
-            **times,
-        )
+
+
+def change_relation(transaction: Transaction, relation: Relation) -> None:
+    """Write a relation that is there."""
+    transaction.run("relations.change", space_key=relation.key, **_values(relation))
 
 
 def delete_relation(transaction: Transaction, relation: Relation) -> None:
     """Remove a relation."""
-    transaction.run("relations.delete", space=relation.space, uid=relation.uid)
+    transaction.run("relations.delete", space_key=relation.key)
+
+
+def _values(relation: Relation) -> dict[str, Any]:
+    """When it holds, as text, and its other properties."""
+    return {
+        "since": _text(relation.since),
+        "until": _text(relation.until),
+        "properties": {
+            "key": relation.key,
+            "uid": relation.uid,
+            "space": relation.space.key,
+            "label": relation.label,
+            "weight": relation.weight,
+            "memories": list(relation.memories),
+            "by_hand": relation.by_hand,
+        },
+    }
 
 
 def move_relations(
     transaction: Transaction,
     change: EntityChange,
     memory_keys: Sequence[str] | None,
-    uids: Sequence[str] = (),
+    relations: Sequence[str] = (),
 ) -> None:
-    """Move relations as a change says: all, or those of some uids and of some memories alone."""
+    """Move relations as a change says: all, or those of some keys and of some memories alone."""
     transaction.run(
         "relations.move",
         **_ends(change),
+        change=change.uid,
         every=memory_keys is None,
         memories=list(memory_keys or ()),
-        uids=list(uids),
+        relations=list(relations),
     )
 
 
 def move_relations_back(transaction: Transaction, change: EntityChange) -> None:
     """Let the relations that a change moved stand where they did."""
-    transaction.run("relations.move_back", **_ends(change))
+    transaction.run("relations.move_back", **_ends(change), change=change.uid)
 
 
-def unknown_relations(
-    transaction: Transaction, owner: str, key: str, uids: Sequence[str]
-) -> list[str]:
-    """Those of some uids that no relation of an entity has."""
-    rows = transaction.run("relations.unknown", from_key=f"{owner}|{key}", uids=list(uids))
-    return [row["uid"] for row in rows]
+def movable_relations(
+    transaction: Transaction, owner: Space, start: str, into: str, relations: Sequence[str]
+) -> set[str]:
+    """Those of some relations, by key, that can go from one entity to another."""
+    if not relations:
+        return set()
+    rows = transaction.run(
+        "relations.movable",
+        from_key=f"{owner.key}|{start}",
+        into_key=f"{owner.key}|{into}",
+        relations=list(relations),
+    )
+    return {row["key"] for row in rows}
 
 
 def _ends(change: EntityChange) -> dict[str, str]:
     return {
-        "change": change.uid,
         "from_key": f"{change.space}|{change.from_key}",
         "into_key": f"{change.space}|{change.into_key}",
     }
@@ -177,18 +218,22 @@ def relation_from_node(node: Row | Mapping[str, Any]) -> Relation:
     (start, start_label), (end, end_label) = node["start"], node["end"]
     return Relation(
         uid=node["uid"],
-        space=node["space"],
+        space=space_from_key(node["space"]),
         start=EntityRef(key=start, label=start_label),
         end=EntityRef(key=end, label=end_label),
         label=node["label"],
-        created_at=_moment(node["created_at"]) or datetime.now(UTC),
+        created_at=_moment(node["created_at"]),
         weight=node["weight"],
-        since=_moment(node["since"]),
-        until=_moment(node["until"]),
-        memories=tuple(node["memories"] or ()),
-        by_hand=tuple(node["by_hand"] or ()),
+        since=_moment(node["since"]) if node["since"] else None,
+        until=_moment(node["until"]) if node["until"] else None,
+        memories=tuple(node["memories"]),
+        by_hand=node["by_hand"],
     )
 
 
-def _moment(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text).astimezone(UTC) if text else None
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text).astimezone(UTC)
+
+
+def _text(moment: datetime | None) -> str | None:
+    return moment.isoformat() if moment else None

@@ -193,6 +193,7 @@ def test_who_may_not_read_what_it_rests_on_sees_nothing_of_it(world):
     assert ["works at"] == labels(other)
     assert ["dreams of", "told me of", "works at"] == labels(world, space=f"{SPACE}/coach")
     assert 404 == delete(other, listed(world, space=f"{SPACE}/coach")[0]["uid"])
+    assert 404 == delete(other, listed(world)[0]["uid"], f"{SPACE}/friend")
     card = owner_alone.get(f"/v1/entities/{ADA}/card?space={SPACE}").json
     assert ["works at"] == [each["label"] for each in card["relations"]]
     stranger = world.with_key(Role.ADMIN, "*", tenant=f"{world.house.caller.tenant}-else")
@@ -203,15 +204,16 @@ def test_who_may_not_read_what_it_rests_on_sees_nothing_of_it(world):
     )
 
 
-def test_what_is_deleted_in_one_space_stays_where_another_says_it(world):
-    post(world)
+def test_a_persona_leaves_what_another_space_says_alone(world):
+    mine = post(world, since="2020-01-01T00:00:00Z").json["relation"]
     body = {"space": f"{SPACE}/coach", "from": ADA, "to": ACME, "label": "works at"}
-    relation = world.post("/v1/relations", body | {"source_memory": "c"}).json["relation"]
+    other = world.post("/v1/relations", body | {"until": "2026-03-02T00:00:00Z"})
 
-    assert 204 == delete(world, relation["uid"])
-
-    assert [] == listed(world)
-    assert [["c"]] == [each["memories"] for each in listed(world, space=f"{SPACE}/coach")]
+    assert 201 == other.status_code
+    assert [mine] == listed(world)
+    assert 404 == delete(world, other.json["relation"]["uid"])
+    assert 204 == delete(world, mine["uid"])
+    assert ["works at"] == labels(world, space=f"{SPACE}/coach")
 
 
 def test_a_reader_posts_nothing(world):

@@ -56,7 +56,7 @@ CREATE (:Turn {
 })-[:IN]->(:Conversation {key: space + '|c' + n, space: space, created_at: at, updated_at: at})
 CREATE (:EntityChange {uid: key, space: space, created_at: at})
 CREATE (e)-[:RELATION {
-  uid: key, space: space, label: 'knows', weight: 1.0, memories: [], by_hand: [space],
+  key: key, uid: key, space: space, label: 'knows', weight: 1.0, memories: [], by_hand: true,
   created_at: at
 }]->(:Entity {key: space + '|other:' + n, space: space, entity_key: 'other:' + n, label: 'O'})
 CREATE (:Trace {uid: key, tenant: $strangers, space: space, created_at: at})

@@ -128,7 +128,7 @@ def test_an_export_of_a_space_with_all_of_it_is_imported_byte_for_byte(house):
     )
     sayings = [Saying(uid="", role=TurnRole.TOOL, content=" \r\n", metadata={"z": 1, "a": [{}]})]
     house.graphmem.of(ConversationKeeper).append(here, "chat", sayings, caller=house.caller)
-    relate(house, "a", "b", "knows", "m-a", since=house.clock.now())
+    relate(house, "a", "b", "knows", "m-b", since=house.clock.now())
     relate(house, "b", "a", "likes", by_hand=True)
     lines = list(export_lines(house.graphmem.transfers, here))
 
