@@ -230,7 +230,7 @@ ORDER BY key;
 // parameters: anchors, limit
 UNWIND $anchors AS anchor
 CALL (anchor) {
-  MATCH path = (:Memory {key: anchor.memory})<-[:NEXT*0..1999]-(m:Memory)
+  MATCH path = (:Memory {key: anchor.memory})<-[:NEXT*0..399]-(m:Memory)
   RETURN m, length(path) AS step LIMIT $limit
 }
 RETURN anchor.conversation AS conversation, @memory AS m, @entities AS entities,

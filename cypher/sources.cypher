@@ -29,7 +29,8 @@ CALL (from, into) {
 }
 CALL (from, into) {
   MATCH (from)-[f:FROM_TURN]->(t:Turn)
-  MERGE (into)-[:FROM_TURN {said_by: f.said_by}]->(t)
+  MERGE (into)-[g:FROM_TURN {said_by: f.said_by}]->(t)
+  SET g.words = f.words
   DELETE f
 }
 CALL (from, into) {

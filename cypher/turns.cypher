@@ -5,7 +5,7 @@ at: toString(t.at), recorded_at: toString(t.recorded_at), changed_at: toString(t
 memories: COLLECT {
   MATCH (m:Memory)-[:FROM_TURN]->(t)
   WHERE m.space = t.space AND m.status <> 'retracted'
-  RETURN m.uid ORDER BY m.created_at, m.uid LIMIT 200
+  RETURN m.uid ORDER BY m.created_at, m.uid LIMIT 300
 }
 
 // fragment: turn
@@ -98,7 +98,7 @@ SET t = row.properties, t.at = datetime(row.at), t.recorded_at = datetime(row.re
 WITH t, row
 UNWIND row.links AS link
 MATCH (m:Memory {key: link.memory})
-CREATE (m)-[:FROM_TURN {said_by: link.said_by}]->(t)
+CREATE (m)-[:FROM_TURN {said_by: link.said_by, words: link.words}]->(t)
 SET m.turns = (coalesce(m.turns, []) + t.uid)[-32..];
 
 // name: link
@@ -108,7 +108,8 @@ UNWIND $space_rows AS row
 MATCH (m:Memory {key: row.memory})
 MATCH (t:Turn {key: row.turn})
 WHERE t.status = 'active'
-MERGE (m)-[:FROM_TURN {said_by: row.said_by}]->(t);
+MERGE (m)-[f:FROM_TURN {said_by: row.said_by}]->(t)
+SET f.words = row.words;
 
 // name: unlink
 // Let memories no longer be of turns.
@@ -231,12 +232,29 @@ MATCH (t:Turn {key: $space_key})
 RETURN 1 + COUNT { (t)-[:HAS_REVISION]->(:TurnRevision) } AS total;
 
 // name: resting
-// The memories of some turns: which source of each said it, and whether that did so in another turn as well, or
-// whether the memory is of any other.
+// The memories of some turns, by key, the first ones whole: which source of each said it in which words, whether that
+// did so in another turn as well, whether the memory is of any other, and whether another one says what it says now.
+// parameters: limit, space_keys
+UNWIND $space_keys AS key
+MATCH (m:Memory)-[:FROM_TURN]->(:Turn {key: key})
+WITH DISTINCT m ORDER BY m.key LIMIT $limit
+MATCH (m)-[f:FROM_TURN]->(t:Turn)
+WHERE t.key IN $space_keys
+RETURN m.key AS memory, t.key AS turn, f.said_by AS said_by, f.words AS words, toString(t.changed_at) AS said_at,
+       EXISTS { MATCH (m)-[g:FROM_TURN]->(o:Turn) WHERE g.said_by = f.said_by AND NOT o.key IN $space_keys } AS again,
+       EXISTS { MATCH (m)-[:FROM_TURN]->(o:Turn) WHERE NOT o.key IN $space_keys } AS others,
+       EXISTS { MATCH (m)-[g:FROM_TURN]->(o:Turn) WHERE g.words = f.words AND NOT o.key IN $space_keys } AS in_words
+ORDER BY memory, turn, said_by;
+
+// name: former_words
+// What some memories said before they said what they say now, and until when.
 // parameters: space_keys
 UNWIND $space_keys AS key
-MATCH (m:Memory)-[f:FROM_TURN]->(t:Turn {key: key})
-RETURN m.key AS memory, key AS turn, f.said_by AS said_by,
-       EXISTS { MATCH (m)-[g:FROM_TURN]->(o:Turn) WHERE g.said_by = f.said_by AND NOT o.key IN $space_keys } AS again,
-       EXISTS { MATCH (m)-[:FROM_TURN]->(o:Turn) WHERE NOT o.key IN $space_keys } AS others
-ORDER BY memory, turn, said_by;
+MATCH (m:Memory {key: key})
+CALL (m) {
+  MATCH (m)-[:HAS_REVISION]->(r:Revision)
+  WHERE r.content <> m.content
+  RETURN r ORDER BY r.version DESC LIMIT 1
+}
+RETURN key, r.content AS content, toString(r.replaced_at) AS until
+ORDER BY key;

@@ -281,10 +281,10 @@ MATCH (m:Memory {key: claim.memory})
 CREATE (k)-[:CLAIMS]->(m);
 
 // name: forget_claims
-// Remove claim keys of sources that were taken back and may say something new.
+// Remove claim keys of sources that were taken back and may say something new, as far as memories hold them.
 // parameters: claims
 UNWIND $claims AS claim
-MATCH (k:ClaimKey {key: claim})
+MATCH (k:ClaimKey {key: claim.key})-[:CLAIMS]->(:Memory {key: claim.memory})
 DETACH DELETE k;
 
 // name: drop_empty_claims

@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from graphmem import __version__
@@ -543,5 +544,5 @@ def _show(rows: Sequence[Mapping[str, object]], output: str) -> None:
 
 def _cell(value: object) -> str:
     if isinstance(value, list | tuple):
-        return ", ".join(map(str, value))
-    return "" if value is None else str(value)
+        return escape(", ".join(map(str, value)))
+    return "" if value is None else escape(str(value))

@@ -38,6 +38,7 @@ class IdConverter(BaseConverter):
 def keep_segments(app: Flask) -> None:
     """Let the ids of conversations reach their routes as they were sent."""
     app.url_map.converters["conversation"] = IdConverter
+    app.url_map.merge_slashes = False  # an empty segment is none
     app.wsgi_app = _with_segments(app.wsgi_app)  # type: ignore[assignment, method-assign]
 
 
@@ -50,11 +51,15 @@ def _with_segments(inner: Application) -> Application:
 
 def _kept(environ: Environ) -> Environ:
     """The environment with a path whose id is percent-encoded."""
-    path = urlsplit(environ.get("REQUEST_URI", "")).path.removeprefix(environ["SCRIPT_NAME"])
+    prefix = environ.get("SCRIPT_NAME", "")
+    path = urlsplit(environ.get("REQUEST_URI", "")).path.removeprefix(prefix)
     segments = path.split("/")
     if "/".join(segments[:_BEFORE_ID]) != _PREFIX:
         return environ
-    query = parse_qsl(environ.get("QUERY_STRING", ""), keep_blank_values=True)
+    try:
+        query = parse_qsl(environ.get("QUERY_STRING", ""), keep_blank_values=True, errors="strict")
+    except UnicodeDecodeError:
+        return environ  # the view says what is wrong with it
     ids = [value for name, value in query if name == "id"]
     if ids:
         segments.insert(_BEFORE_ID, _segment(ids[0]))

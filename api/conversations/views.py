@@ -134,8 +134,8 @@ def append(values: dict[str, Any], conversation_id: str) -> Response:
 @blueprint.response(200, PoppedAnswer)
 def pop(values: dict[str, Any], conversation_id: str) -> Response:
     """Take the newest turn back, and what is remembered of it; its message id is free again."""
-    done = _keeper().pop(values["space"], conversation_id, caller=g.caller)
-    return jsonify(turn=turn_view(done.answer.turns[0]), trace_id=done.trace_id)
+    turn, trace_id = _keeper().pop(values["space"], conversation_id, caller=g.caller)
+    return jsonify(turn=turn_view(turn), trace_id=trace_id)
 
 
 @blueprint.get("/<conversation:conversation_id>/turns/<uid>")

@@ -74,12 +74,13 @@ class AppendTurns(MemoryOperation[tuple[Said, ...]]):
             GraphmemError: what is to be remembered of a turn may not be stored.
         """
         draft = Draft(before=state, now=now, context_words=self.policy.index.context_words)
+        draft.turns.room = self.kept_by
         key = conversation_key(self.space, self.conversation_id)
         turns: dict[str, Turn] = {}
         kept: list[tuple[Turn, bool]] = []
         for saying in self.sayings:
-            draft.turns.check(key, saying, kept_by=self.kept_by)
-            turn = draft.turns.say(self.space, self.conversation_id, saying, kept_by=self.kept_by)
+            draft.turns.check(key, saying)
+            turn = draft.turns.say(self.space, self.conversation_id, saying)
             is_new = turn.uid == saying.uid
             kept.append((turn, is_new))
             if is_new:
@@ -95,7 +96,7 @@ class AppendTurns(MemoryOperation[tuple[Said, ...]]):
             Said(
                 turn=turn,
                 is_new=is_new,
-                memories=memories.get(turn.uid, ()) if is_new else turn.memories,
+                memories=memories.get(turn.uid) or turn.memories,
             )
             for turn, is_new in kept
         )

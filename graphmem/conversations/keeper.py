@@ -1,6 +1,6 @@
 """The keeper of conversations: what is said is appended, read, taken back and deleted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graphmem.conversations.append import AppendTurns, Said
@@ -14,18 +14,20 @@ from graphmem.conversations.sayings import (
     texts_of,
 )
 from graphmem.conversations.take_back import DeleteTurn, DeleteTurns, PopTurn, TakenBack
-from graphmem.errors import InvalidInput, NotFound
+from graphmem.errors import GraphmemError, InvalidInput, NotFound
 from graphmem.gateway.gateway import Gateway
-from graphmem.gateway.operation import Executed
+from graphmem.gateway.operation import Executed, Operation
 from graphmem.gateway.preparation import Preparation
 from graphmem.model.caller import Caller
 from graphmem.model.conversation import Conversation, Saying, Turn, conversation_key, turn_key
 from graphmem.model.policy import Policy
 from graphmem.model.space import Space, parse_writable_space
+from graphmem.model.state import GraphState
 from graphmem.ports import IdSource
 from graphmem.store.turns import Conversations, SomeTurns
 
 _DELETED_AT_ONCE = 200
+_EMBEDDED_AT_ONCE = 100  # memories; of more a job makes the vectors later
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,16 +69,17 @@ class ConversationKeeper:
         _check(space, conversation_id, sayings)
         said = [self._named(normalised(each)) for each in sayings]
         requests = [
-            request
-            for each in said
+            (number, request)
+            for number, each in enumerate(said)
             if remember
             for request in remembered(space, conversation_id, each, self.ids.new("memory"))
         ]
-        prepared = self.preparation.check(requests, caller)
+        prepared = self.preparation.check([request for _, request in requests], caller)
         for refused in prepared.refused:
             if refused.error:
-                raise refused.error
-        ready = self.preparation.embed(prepared) if requests else prepared
+                raise _of_turn(refused.error, requests[refused.index][0])
+        is_much = len(requests) > _EMBEDDED_AT_ONCE
+        ready = prepared.without_vectors() if is_much else self.preparation.embed(prepared)
         operation = AppendTurns(
             space=space,
             conversation_id=conversation_id,
@@ -160,19 +163,20 @@ class ConversationKeeper:
             raise InvalidInput({field: ["Must be the uid of a turn of this conversation."]})
         return number
 
-    def pop(self, space: Space, conversation_id: str, *, caller: Caller) -> Executed[TakenBack]:
-        """Take the newest turn back; its message may be said again.
+    def pop(self, space: Space, conversation_id: str, *, caller: Caller) -> tuple[Turn, str]:
+        """Take the newest turn back, whose message may be said again; that turn, and the trace.
 
         Raises:
             NotFound, KeptByRoom: see PopTurn.
         """
         operation = PopTurn(space=space, conversation_id=conversation_id, policy=self.policy)
-        return self.gateway.execute(operation, caller)
+        *_, last = self._steps(operation, caller)
+        return last.answer.turns[0], last.trace_id
 
     def delete_turn(
         self, space: Space, conversation_id: str, uid: str, *, caller: Caller
     ) -> Deleted:
-        """Delete a turn.
+        """Delete a turn; one with many memories goes in steps, as in delete.
 
         Raises:
             NotFound: see DeleteTurn.
@@ -180,7 +184,7 @@ class ConversationKeeper:
         operation = DeleteTurn(
             space=space, conversation_id=conversation_id, policy=self.policy, uid=uid
         )
-        return _deleted([self.gateway.execute(operation, caller)])
+        return _deleted(list(self._steps(operation, caller)))
 
     def delete(self, space: Space, conversation_id: str, *, caller: Caller) -> Deleted:
         """Delete a conversation with the turns that it has now, some at a time.
@@ -190,30 +194,43 @@ class ConversationKeeper:
         Raises:
             NotFound: there is none.
         """
-        upto = self.find(space, conversation_id).numbered
         operation = DeleteTurns(
             space=space,
             conversation_id=conversation_id,
             policy=self.policy,
-            upto=upto,
+            upto=self.find(space, conversation_id).numbered,
             most=_DELETED_AT_ONCE,
         )
-        done = [self.gateway.execute(operation, caller)]
-        while len(done[-1].answer.turns) == _DELETED_AT_ONCE:
-            try:
-                done.append(self.gateway.execute(operation, caller))
-            except NotFound:  # the last step was exactly full
-                break
-        return _deleted(done)
+        return _deleted(list(self._steps(operation, caller)))
+
+    def _steps(
+        self, operation: Operation[GraphState, TakenBack], caller: Caller
+    ) -> Iterator[Executed[TakenBack]]:
+        """Run an operation until it has taken everything back."""
+        has_more = True
+        while has_more:
+            done = self.gateway.execute(operation, caller)
+            yield done
+            has_more = done.answer.has_more
 
 
 def _deleted(steps: Sequence[Executed[TakenBack]]) -> Deleted:
+    answers = [step.answer for step in steps]
+    retracted = frozenset().union(*(each.retracted for each in answers))
+    kept = frozenset().union(*(each.kept for each in answers)) - retracted
     return Deleted(
-        turns=sum(len(step.answer.turns) for step in steps),
-        retracted=sum(len(step.answer.retracted) for step in steps),
-        kept=sum(len(step.answer.kept) for step in steps),
+        turns=sum(len(each.turns) for each in answers),
+        retracted=len(retracted),
+        kept=len(kept),
         trace_id=steps[-1].trace_id,
     )
+
+
+def _of_turn(error: GraphmemError, number: int) -> GraphmemError:
+    """The error of a memory of a turn, with the path of that."""
+    if not isinstance(error, InvalidInput):
+        return error
+    return InvalidInput({f"turns.{number}.{path}": texts for path, texts in error.fields.items()})
 
 
 def _check(space: Space, conversation_id: str, sayings: Sequence[Saying]) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from graphmem.gateway.screening import leaves
 from graphmem.gateway.validation import NOT_STORABLE, json_problem
 from graphmem.intake.splitting import CONTENT_MAX_CHARS, whole_and_parts
 from graphmem.model.conversation import ID_MAX_CHARS, TURN_MAX_CHARS, Saying, TurnRole
@@ -27,7 +28,7 @@ def id_problem(conversation_id: str) -> str | None:
         return NOT_STORABLE
     if not 1 <= len(conversation_id) <= ID_MAX_CHARS:
         return f"Must be 1 to {ID_MAX_CHARS} characters, is {len(conversation_id):,}."
-    return None
+    return None if one_line(conversation_id) else "Must show something."
 
 
 def long_id_problem(conversation_id: str) -> str | None:
@@ -79,26 +80,14 @@ def normalised(saying: Saying) -> Saying:
 
 
 def texts_of(conversation_id: str, sayings: Iterable[Saying]) -> Sequence[str]:
-    """All texts that are screened, the contents also in the form that memories have."""
+    """All texts that are screened; contents also in the form of memories, where that is another."""
     texts = [conversation_id]
     for saying in sayings:
         formed = with_layout(saying.content)
-        texts += [saying.content] if formed == saying.content else [saying.content, formed]
+        texts += [saying.content] if formed in saying.content else [saying.content, formed]
         texts += [text for text in (saying.actor, saying.message_id) if text]
-        texts += _leaves(saying.metadata)
+        texts += leaves(dict(saying.metadata))
     return texts
-
-
-def _leaves(value: object) -> list[str]:
-    """The texts of a JSON value, each with its name."""
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, Mapping):
-        named = [f"{name}: {inner}" for name, inner in value.items() if isinstance(inner, str)]
-        return named + [text for inner in value.values() for text in _leaves(inner)] + list(value)
-    if isinstance(value, list | tuple):
-        return [text for inner in value for text in _leaves(inner)]
-    return []
 
 
 def remembered(space: Space, conversation_id: str, saying: Saying, uid: str) -> list[WriteRequest]:

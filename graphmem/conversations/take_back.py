@@ -1,6 +1,7 @@
 """Take back: turns are retracted, and with them what is remembered of them alone.
 
-A memory that another turn or source carries loses only what is taken back.
+A memory that another turn or source carries loses only what is taken back. Long turns have many
+memories: a step takes some of them, and retracts the turns of which nothing is left.
 """
 
 from abc import abstractmethod
@@ -8,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 from graphmem.errors import NotFound
 from graphmem.gateway.claims import source_claim
@@ -16,7 +17,8 @@ from graphmem.gateway.draft import Draft
 from graphmem.gateway.memory_operation import MemoryOperation
 from graphmem.gateway.operation import Decided
 from graphmem.gateway.reactions import read_resting
-from graphmem.gateway.sources import drop_source
+from graphmem.gateway.rollups import WITHOUT_VECTORS
+from graphmem.gateway.sources import drop_source_named
 from graphmem.gateway.turns import check_conversation_keeper
 from graphmem.gateway.workbench import Workbench
 from graphmem.model.conversation import (
@@ -32,27 +34,40 @@ from graphmem.model.policy import Policy
 from graphmem.model.space import Space
 from graphmem.model.state import GraphState, Selection
 from graphmem.model.trace import TraceKind
-from graphmem.store.turns import Resting, find_turn, newest_turn, resting_on, turn_heads
+from graphmem.store.turns import (
+    Resting,
+    find_turn,
+    former_words,
+    newest_turn,
+    resting_on,
+    turn_heads,
+)
 from graphmem.store.writes import read_state
+from graphmem.text.normalise import content_hash, shorten
 
+MEMORIES_AT_ONCE = 30  # whose index entries a step changes
 _KEYED = "key|"  # before the key of a source, in its name
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TakenBack:
-    """The turns that were taken back, newest first, and the uids of the memories of them.
+    """What a step took back: turns, newest first, and the uids of memories of them.
 
-    ``retracted`` went with them, ``kept`` are carried by others.
+    ``retracted`` went with them, ``kept`` are carried by others. ``has_more`` says that there is
+    more to be taken back.
     """
 
     turns: tuple[Turn, ...] = ()
-    retracted: tuple[str, ...] = ()
-    kept: tuple[str, ...] = ()
+    retracted: frozenset[str] = frozenset()
+    kept: frozenset[str] = frozenset()
+    has_more: bool = False
 
 
 class _Records(NamedTuple):
-    turns: tuple[Turn, ...]
-    resting: tuple[Resting, ...]
+    turns: tuple[Turn, ...]  # that go in this step
+    resting: tuple[Resting, ...]  # of the memories of this step
+    former: Mapping[str, tuple[str, str]]  # what these said before, and until when
+    has_more: bool
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +75,7 @@ class _TakeBack(MemoryOperation[TakenBack]):
     """Take back turns of a conversation, which has to be there."""
 
     kind = TraceKind.TURN
-    frees_message = False
+    frees_message: ClassVar[bool] = False
 
     space: Space
     conversation_id: str
@@ -80,7 +95,11 @@ class _TakeBack(MemoryOperation[TakenBack]):
     def turns(self, transaction: Workbench) -> tuple[Turn, ...]:
         """The turns that are taken back, newest first."""
 
-    def check_found(self, conversation: Conversation, turns: Sequence[Turn]) -> None:
+    def has_more_turns(self, turns: Sequence[Turn]) -> bool:  # noqa: ARG002
+        """Whether there may be turns behind these."""
+        return False
+
+    def check_found(self, conversation: Conversation, *, is_found: bool) -> None:
         """Refuse what cannot be taken back."""
 
     def closed(self, conversation: Conversation) -> Conversation:
@@ -93,25 +112,38 @@ class _TakeBack(MemoryOperation[TakenBack]):
 
     def read(self, transaction: Workbench) -> GraphState:
         """Lock the conversation and the memories of its turns; those found meanwhile as well."""
-        turns = self.turns(transaction)
+        resting = resting_on(transaction, self.turns(transaction), limit=MEMORIES_AT_ONCE)
         while True:
-            memories = frozenset(each.memory for each in resting_on(transaction, turns))
-            state = read_state(
-                transaction,
-                replace(self.selection(), memories=memories),
-                now=transaction.now,
-            )
+            memories = frozenset(each.memory for each in resting)
+            selection = replace(self.selection(), memories=memories)
+            state = read_state(transaction, selection, now=transaction.now)
             turns = self.turns(transaction)
-            resting = resting_on(transaction, turns)
+            resting = resting_on(transaction, turns, limit=MEMORIES_AT_ONCE)
             if {each.memory for each in resting} <= memories:
                 break
+        records = self._records(transaction, turns, resting)
         rooms = read_resting(
             transaction,
             transaction.reactions,
             memories=sorted(state.memories),
-            turns=[turn.key for turn in turns],
+            turns=[turn.key for turn in records.turns],
         )
-        return replace(state, records=_Records(turns, resting), resting=rooms)
+        return replace(state, records=records, resting=rooms)
+
+    def _records(
+        self, transaction: Workbench, turns: tuple[Turn, ...], resting: tuple[Resting, ...]
+    ) -> _Records:
+        """What this step takes: turns of which no memory is left behind it."""
+        memories = {each.memory for each in resting}
+        is_all = len(memories) < MEMORIES_AT_ONCE
+        uids = {key.rpartition("|")[2] for key in memories}
+        gone = turns if is_all else tuple(each for each in turns if set(each.memories) <= uids)
+        return _Records(
+            turns=gone,
+            resting=resting,
+            former=former_words(transaction, memories),
+            has_more=len(gone) < len(turns) or self.has_more_turns(turns),
+        )
 
     def decide(self, state: GraphState, now: datetime) -> Decided[TakenBack]:
         """Take the turns back.
@@ -120,58 +152,80 @@ class _TakeBack(MemoryOperation[TakenBack]):
             NotFound: there is no such conversation or turn.
             KeptByRoom: a room keeps the conversation, and this is not everybody's right.
         """
-        turns, resting = state.records
+        records: _Records = state.records
         conversation = state.conversations.get(self.key)
         if conversation is None or conversation.created_at is None:
             raise NotFound
-        self.check_found(conversation, turns)
+        self.check_found(conversation, is_found=bool(records.turns or records.resting))
         draft = Draft(before=state, now=now, context_words=self.policy.index.context_words)
-        for turn in turns:
+        for turn in records.turns:
             draft.turns.take_back(turn, frees_message=self.frees_message)
-        draft.turns.put(self.closed(draft.turns.conversations[self.key]))
+        if not records.has_more:
+            draft.turns.put(self.closed(draft.turns.conversations[self.key]))
         by_memory: Mapping[str, list[Resting]] = defaultdict(list)
-        for each in resting:
+        for each in records.resting:
             by_memory[each.memory].append(each)
-        answer = TakenBack(turns=turns)
-        for key, rows in sorted(by_memory.items()):
-            answer = self._leave(draft, answer, draft.memories[key], rows)
+        stays = {
+            draft.memories[key].uid: self._leave(
+                draft, draft.memories[key], rows, records.former.get(key)
+            )
+            for key, rows in sorted(by_memory.items())
+            if draft.memories[key].status is not Status.RETRACTED
+        }
+        answer = TakenBack(
+            turns=records.turns,
+            retracted=frozenset(uid for uid, is_kept in stays.items() if not is_kept),
+            kept=frozenset(uid for uid, is_kept in stays.items() if is_kept),
+            has_more=records.has_more,
+        )
         return Decided(answer=answer, events=self._events(answer), memories=draft.decision())
 
     def _leave(
-        self, draft: Draft, answer: TakenBack, memory: Memory, rows: Sequence[Resting]
-    ) -> TakenBack:
-        """Let a memory be of these turns no longer."""
+        self,
+        draft: Draft,
+        memory: Memory,
+        rows: Sequence[Resting],
+        former: tuple[str, str] | None,
+    ) -> bool:
+        """Let a memory be of these turns no longer; whether others carry it.
+
+        Where these turns alone gave it its words, it says again what it said before.
+        """
+        gone = {row.said_by for row in rows if not row.again}
         for row in rows:
             draft.turns.unlinked.add(
                 FromTurn(memory=row.memory, turn=row.turn, said_by=row.said_by)
             )
         if self.frees_message:
-            draft.forgotten_claims |= {
-                source_claim(memory.space, row.said_by.removeprefix(_KEYED), memory.kept_by)
-                for row in rows
-                if row.said_by.startswith(_KEYED)
-            }
-        if memory.status is Status.RETRACTED:
-            return answer
-        gone = {row.said_by for row in rows if not row.again}
-        left = [source for source in memory.sources if source.name not in gone]
-        has_more = memory.sources_total > len(memory.sources)
-        if not (left or has_more or any(row.others for row in rows)):
+            draft.forgotten_claims |= {(claim, memory.key) for claim in _claims(memory, gone)}
+        if not (memory.sources_total > len(gone) or any(row.others for row in rows)):
             draft.set_status(memory, Status.RETRACTED, Reason.TURN_TAKEN_BACK)
-            return replace(answer, retracted=(*answer.retracted, memory.uid))
-        for source in memory.sources if left else ():
-            if source.name in gone:
-                memory = drop_source(draft, memory, source)
-        counted = max(1, memory.mention_count - len(rows))
-        draft.put(
-            replace(
-                memory,
-                mention_count=counted,
-                updated_at=draft.now,
-                version=memory.version + 1,
-            )
+            return False
+        if memory.sources_total > len(gone):
+            for name in sorted(gone):
+                memory = drop_source_named(draft, draft.memories[memory.key], name)
+        changed = replace(
+            memory,
+            mention_count=max(1, memory.mention_count - len(rows)),
+            updated_at=draft.now,
+            version=memory.version + 1,
         )
-        return replace(answer, kept=(*answer.kept, memory.uid))
+        if former and _brought_its_words(memory, rows, until=former[1]):
+            self._say_again(draft, changed, former[0])
+        else:
+            draft.put(changed)
+        return True
+
+    def _say_again(self, draft: Draft, memory: Memory, content: str) -> None:
+        """Let a memory say what it said before; its vectors are made later."""
+        summary = shorten(content, self.policy.write.summary_max_chars)
+        earlier = replace(memory, content=content, summary=summary, embedded=False)
+        draft.put(earlier)
+        draft.release(memory)
+        if memory.status is Status.ACTIVE:
+            draft.take_claims(earlier, also_from=memory)
+        draft.vectors_of[memory.key] = WITHOUT_VECTORS
+        draft.mark_neighbours(earlier)
 
     def _events(self, answer: TakenBack) -> tuple[Event, ...]:
         return tuple(
@@ -183,6 +237,19 @@ class _TakeBack(MemoryOperation[TakenBack]):
             )
             for turn in answer.turns
         )
+
+
+def _claims(memory: Memory, names: set[str]) -> set[str]:
+    """The claims of those of some sources, by their names, that have a key."""
+    keys = {name.removeprefix(_KEYED) for name in names if name.startswith(_KEYED)}
+    return {source_claim(memory.space, key, memory.kept_by) for key in keys}
+
+
+def _brought_its_words(memory: Memory, rows: Sequence[Resting], *, until: str) -> bool:
+    """Whether these turns alone gave a memory the words that it has since its former ones ended."""
+    present = content_hash(memory.content)
+    said = [row for row in rows if row.words == present]
+    return any(row.said_at == until for row in said) and not any(row.in_words for row in said)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,14 +265,14 @@ class PopTurn(_TakeBack):
         found = newest_turn(transaction, self.key)
         return (found,) if found else ()
 
-    def check_found(self, conversation: Conversation, turns: Sequence[Turn]) -> None:
+    def check_found(self, conversation: Conversation, *, is_found: bool) -> None:
         """Refuse where there is none, or a room keeps the conversation.
 
         Raises:
             NotFound, KeptByRoom: so it is.
         """
         check_conversation_keeper(conversation, self.kept_by)
-        if not turns:
+        if not is_found:
             raise NotFound
 
 
@@ -220,13 +287,13 @@ class DeleteTurn(_TakeBack):
         found = find_turn(transaction, self.key, turn_key(self.space, self.uid))
         return (found,) if found else ()
 
-    def check_found(self, conversation: Conversation, turns: Sequence[Turn]) -> None:  # noqa: ARG002
+    def check_found(self, conversation: Conversation, *, is_found: bool) -> None:  # noqa: ARG002
         """Refuse where it is not there.
 
         Raises:
             NotFound: so it is.
         """
-        if not turns:
+        if not is_found:
             raise NotFound
 
 
@@ -240,6 +307,10 @@ class DeleteTurns(_TakeBack):
     def turns(self, transaction: Workbench) -> tuple[Turn, ...]:
         """The newest of them."""
         return turn_heads(transaction, self.key, upto=self.upto, limit=self.most)
+
+    def has_more_turns(self, turns: Sequence[Turn]) -> bool:
+        """Whether there may be turns behind these."""
+        return len(turns) == self.most
 
     def closed(self, conversation: Conversation) -> Conversation:
         """Nothing is left of a conversation without turns but the order of later ones."""

@@ -1,6 +1,6 @@
 """Take in: conversations and turns that another system kept join those that are here."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -17,7 +17,7 @@ from graphmem.model.conversation import (
     turn_key,
     words_digest,
 )
-from graphmem.model.memory import memory_key
+from graphmem.model.memory import Memory, memory_key
 from graphmem.model.space import Space
 from graphmem.model.state import GraphState, Selection
 from graphmem.model.trace import TraceKind
@@ -102,6 +102,9 @@ class TakeInTurns(MemoryOperation[Outcomes]):
         named = zip(keys, self.turns, strict=True)
         return Selection(
             conversations=frozenset(keys),
+            memories=frozenset(
+                memory_key(self.space, uid) for each in self.turns for uid, _ in each.memories
+            ),
             with_turns=False,
             messages=frozenset(
                 (key, each.saying.message_id) for key, each in named if each.saying.message_id
@@ -125,19 +128,27 @@ class TakeInTurns(MemoryOperation[Outcomes]):
         known = here.get(turn_key(self.space, saying.uid)) or draft.turns.created.get(
             turn_key(self.space, saying.uid)
         )
-        if known:
-            is_same = known.conversation_key == key and known.digest == words_digest(saying.content)
+        if known and (known.conversation_key, known.digest) != (key, words_digest(saying.content)):
             message = f"Another turn of this space has the uid {saying.uid}."
-            return UNCHANGED if is_same else Conflict(message)
-        keeper = draft.turns.conversations[key].kept_by
-        try:
-            draft.turns.check(key, saying, kept_by=keeper)
-        except Conflict as error:
-            return error
-        turn = draft.turns.say(self.space, kept.conversation_id, saying, kept_by=keeper)
+            return Conflict(message)
+        if known is None:
+            draft.turns.room = draft.turns.conversations[key].kept_by
+            try:
+                draft.turns.check(key, saying)
+            except Conflict as error:
+                return error
+        turn = known or draft.turns.say(self.space, kept.conversation_id, saying)
+        if not turn.is_retracted:
+            for memory, said_by in self._memories(draft, kept):
+                draft.turns.link(memory, turn, said_by)
+        return UNCHANGED if known or turn.uid != saying.uid else "turns"
+
+    def _memories(self, draft: Draft, kept: KeptTurn) -> Iterator[tuple[Memory, str]]:
+        """The memories of a turn that are here, with the names of the sources that said them."""
         for uid, said_by in kept.memories:
-            draft.turns.link(memory_key(self.space, uid), turn, said_by)
-        return "turns" if turn.uid == saying.uid else UNCHANGED
+            memory = draft.memories.get(memory_key(self.space, uid))
+            if memory:
+                yield memory, said_by
 
     def apply_records(self, transaction: Workbench, decided: Decided[Outcomes]) -> None:
         """Note on memories their newest turns, which did not come in the order of their times."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphmem.errors import Conflict
 from graphmem.gateway import rollups
@@ -31,6 +31,9 @@ from graphmem.model.state import (
 )
 from graphmem.model.writing import WriteResult
 
+if TYPE_CHECKING:
+    from graphmem.gateway.item import Item
+
 _CONTEXT_STEPS = (-1, 0, 1, 2)  # the turns whose context speaks of a turn
 
 
@@ -49,6 +52,7 @@ class Draft:
     chain: Chain = field(init=False)
     turns: TurnDraft = field(init=False)
     created: set[str] = field(default_factory=set)
+    renamed: dict[str, str] = field(default_factory=dict)  # keys of proposed uids that were taken
     changed: set[str] = field(default_factory=set)
     rewritten: set[str] = field(default_factory=set)  # of these: more changed than a count
     revisions: list[Revision] = field(default_factory=list)
@@ -68,7 +72,7 @@ class Draft:
     left_turns: dict[str, str] = field(default_factory=dict)  # each with the turn before it
     vectors_of: dict[str, int] = field(default_factory=dict)
     stale_contexts: set[str] = field(default_factory=set)
-    forgotten_claims: set[str] = field(default_factory=set)
+    forgotten_claims: set[tuple[str, str]] = field(default_factory=set)
     # memory → what updates it since, each with the call that it belongs to
     updaters: dict[str, list[tuple[int, str]]] = field(default_factory=dict)
     values: dict[str, set[str]] = field(default_factory=dict)  # claim of a logical key → memories
@@ -103,6 +107,18 @@ class Draft:
         if memory.status is Status.ACTIVE:
             self._take(every_claim(memory), memory, instead_of)
         self.join_conversation(memory, behind)
+
+    def free_uid(self, item: "Item") -> str:
+        """The uid that an item proposes for its memory, or another one where that is taken."""
+        key = item.key_of(item.new_uid)
+        if key not in self.memories:
+            return item.new_uid
+        self.renamed[key] = item.key_of(item.spare_uid)
+        return item.spare_uid
+
+    def named(self, key: str) -> Memory | None:
+        """The memory that is called so, also where it had to be called otherwise."""
+        return self.memories.get(self.renamed.get(key, key))
 
     def put(self, memory: Memory) -> None:
         """Replace a memory; what it said before becomes a revision."""

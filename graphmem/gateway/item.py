@@ -37,6 +37,7 @@ class Item:
     request: WriteRequest
     space: Space
     new_uid: str
+    spare_uid: str = ""  # of a new memory, where the proposed one is taken
     content_claim: str  # of the request's own content; hashing a long text once is enough
     has_vectors: bool = True
     is_correction: bool = False
@@ -94,8 +95,8 @@ def selection_for(items: Iterable[Item], edges: Sequence[EdgeRequest] = ()) -> S
         claims |= _claims_of(item)
         memories |= {item.key_of(uid) for _, uid in item.references}
         updated |= {item.key_of(uid) for uid in item.request.updates}
-        if item.request.uid:
-            memories.add(item.key_of(item.request.uid))
+        if named := item.request.uid or item.request.proposed_uid:
+            memories.add(item.key_of(named))
         if item.request.uid and item.request.upserts:
             updated.add(item.key_of(item.request.uid))
         if item.conversation:

@@ -15,7 +15,7 @@ from graphmem.errors import Forbidden, GraphmemError, InvalidInput, ModelUnavail
 from graphmem.gateway.claims import content_claim
 from graphmem.gateway.indexing import texts_to_embed
 from graphmem.gateway.item import Item
-from graphmem.gateway.screening import refusal
+from graphmem.gateway.screening import refusal, text_refusal
 from graphmem.gateway.turns import saying_of
 from graphmem.gateway.validation import TEXT_FORMS, problems
 from graphmem.model.caller import Caller, Role
@@ -126,18 +126,20 @@ class Preparation:
                 raise InvalidInput({f"sources.{number}.path": [problem]})
         normal = _normalised(request, self.policy.entities.overrides)
         policy = self.policies.of(space)
-        if reason := refusal(normal, policy):
+        said = self._said(normal, request.content)
+        if reason := refusal(normal, policy) or _refused_words(said, normal, policy):
             raise PolicyRefused(reason)
         return Item(
             index=index,
             request=normal,
             space=space,
             new_uid=request.proposed_uid or self.ids.new("memory"),
+            spare_uid=self.ids.new("memory") if request.proposed_uid else "",
             content_claim=content_claim(
                 space, normal.type, normal.actor, normal.content, normal.kept_by
             ),
             doubt=policy.upkeep.speculative,
-            said=self._said(normal, request.content),
+            said=said,
         )
 
     def _said(self, request: WriteRequest, content: str) -> Saying | None:
@@ -181,6 +183,13 @@ class Preparation:
             message = "Must be finite numbers, not all zero, as 32-bit floats (InvalidEmbedding)."
             return {"embedding": [message]}
         return {}
+
+
+def _refused_words(said: Saying | None, normal: WriteRequest, policy: Policy) -> str | None:
+    """Why the words of a turn may not be stored, where they are not those of the memory."""
+    if said is None or said.content.strip() == normal.content:
+        return None
+    return text_refusal([said.content], policy)
 
 
 def _keys(names: Sequence[str], caller: Caller) -> tuple[str, ...]:

@@ -37,8 +37,8 @@ def connect(draft: Draft, item: Item, memory: Memory) -> Outcome | None:
     outcome: Outcome | None = None
     for name, edge_type in EDGE_FIELDS.items():
         for uid in getattr(item.request, name):
-            other = draft.memories[item.key_of(uid)]
-            if other.key == memory.key:
+            other = draft.named(item.key_of(uid))
+            if other is None or other.key == memory.key:
                 continue
             if (
                 edge_type is EdgeType.UPDATES

@@ -42,7 +42,7 @@ def create(draft: Draft, item: Item, policy: Policy, *, instead_of: Memory | Non
     kept = {name: getattr(request, name) for name in _KEPT_FIELDS}
     is_active = request.status is Status.ACTIVE
     memory = Memory(
-        uid=request.uid or item.new_uid,
+        uid=request.uid or draft.free_uid(item),
         space=item.space,
         content=request.content,
         summary=request.summary or shorten(request.content, policy.write.summary_max_chars),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from graphmem.gateway.draft import Draft
 
 # how it is written, which is not what a source says
-_HOW = frozenset("space dedupe on_same_key embedding sources upserts said turns".split())
+_HOW = frozenset("space dedupe on_same_key embedding sources upserts said has_turns".split())
 _WORDS = "words:"  # of a digest of a store before sources had any: the words alone are known
 
 
@@ -80,6 +80,20 @@ def drop_source(draft: "Draft", memory: Memory, source: Source) -> Memory:
         memory = draft.memories[memory.key]
     total = max(1 + len(others), memory.sources_total - 1)
     return _with_sources(draft, memory, others, total)
+
+
+def drop_source_named(draft: "Draft", memory: Memory, name: str) -> Memory:
+    """A memory that a source of that name says no longer, while others are left.
+
+    Where the first one goes and none that came with the memory is left, it stays there flat.
+    """
+    known = next((each for each in memory.sources if each.name == name), None)
+    if known and (memory.more_sources or name != memory.source.name):
+        return drop_source(draft, memory, known)
+    if known:
+        return memory
+    draft.sources[memory.key, name] = None
+    return _with_sources(draft, memory, memory.more_sources, max(1, memory.sources_total - 1))
 
 
 def leave(draft: "Draft", memory: Memory, source: Source, into: Memory) -> None:

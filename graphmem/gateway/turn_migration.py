@@ -22,8 +22,9 @@ from graphmem.store.mapping import memory_from_node
 from graphmem.store.migrations import Report
 from graphmem.store.pages import every_row
 from graphmem.store.turns import change_turns, lock_conversations
+from graphmem.text.normalise import content_hash
 
-_CONVERSATIONS, _MEMORIES = 100, 2_000  # at once
+_CONVERSATIONS, _MEMORIES = 100, 400  # at once; a memory may have 32,000 characters
 
 
 def turn_what_was_said(connection: Connection, report: Report) -> None:
@@ -127,4 +128,5 @@ def _with(conversation: Conversation, turn: Turn) -> Conversation:
 def _links(memories: Sequence[Memory], turns: Sequence[Turn]) -> Iterator[FromTurn]:
     for memory, turn in zip(memories, turns, strict=True):
         key = turn_key(memory.space, turn.uid)
-        yield FromTurn(memory=memory.key, turn=key, said_by=memory.source.name)
+        words = content_hash(memory.content)
+        yield FromTurn(memory=memory.key, turn=key, said_by=memory.source.name, words=words)

@@ -19,11 +19,12 @@ from graphmem.model.conversation import (
     turn_key,
     words_digest,
 )
-from graphmem.model.memory import Memory
+from graphmem.model.memory import Memory, Status
 from graphmem.model.source import CapturedBy, Source
 from graphmem.model.space import Space
 from graphmem.model.state import Message, SaidPlace
 from graphmem.model.writing import WriteRequest
+from graphmem.text.normalise import content_hash
 
 if TYPE_CHECKING:
     from graphmem.gateway.draft import Draft
@@ -45,7 +46,8 @@ def saying_of(request: WriteRequest, content: str, uid: str) -> Saying | None:
 
     What an extractor or a room put into words nobody said.
     """
-    if not was_said(request.source) or request.kept_by or request.turns is not None:
+    is_told = request.has_turns or request.status is Status.RETRACTED
+    if not was_said(request.source) or request.kept_by or is_told:
         return None
     return Saying(
         uid=uid,
@@ -66,17 +68,18 @@ class TurnDraft:
     """
 
     now: datetime
+    room: str | None = None  # whose operation it is
     conversations: dict[str, Conversation] = field(default_factory=dict)
     messages: dict[Message, Turn] = field(default_factory=dict)
     known: dict[SaidPlace, Turn] = field(default_factory=dict)
     created: dict[str, Turn] = field(default_factory=dict)  # by key
     reworded: dict[str, tuple[Turn, Turn]] = field(default_factory=dict)
     retracted: list[Turn] = field(default_factory=list)
-    links: set[FromTurn] = field(default_factory=set)
+    links: dict[FromTurn, FromTurn] = field(default_factory=dict)  # each with its newest words
     unlinked: set[FromTurn] = field(default_factory=set)
     _changed: set[str] = field(default_factory=set)
 
-    def check(self, conversation: str, saying: Saying, *, kept_by: str | None = None) -> None:
+    def check(self, conversation: str, saying: Saying) -> None:
         """Refuse what may not be said, before anything of the draft is changed.
 
         Raises:
@@ -84,7 +87,7 @@ class TurnDraft:
             RetractedSource: a message of that id was taken back.
             Conflict: a message of that id says something else.
         """
-        check_conversation_keeper(self.conversations.get(conversation), kept_by)
+        check_conversation_keeper(self.conversations.get(conversation), self.room)
         self.check_not_taken_back(conversation, saying)
         turn = self._message(conversation, saying)
         if turn and turn.digest != words_digest(saying.content):
@@ -102,11 +105,9 @@ class TurnDraft:
             message = f"The message {turn.message_id} was taken back."
             raise RetractedSource(message)
 
-    def say(
-        self, space: Space, conversation_id: str, saying: Saying, *, kept_by: str | None = None
-    ) -> Turn:
-        """The turn of what is said: a new one at the end, or the one of that message or uid."""
-        started = self._started(Conversation(id=conversation_id, space=space, kept_by=kept_by))
+    def say(self, space: Space, conversation_id: str, saying: Saying) -> Turn:
+        """The turn of what is said, which was checked: a new one, or that of the message or uid."""
+        started = self._started(Conversation(id=conversation_id, space=space, kept_by=self.room))
         known = self.created.get(turn_key(space, saying.uid))
         if known := known or self._message(started.key, saying):
             return known
@@ -130,7 +131,7 @@ class TurnDraft:
         self.created[turn.key] = turn
         if turn.message_id:
             self.messages[started.key, turn.message_id] = turn
-        self._put(
+        self.put(
             replace(
                 started,
                 turns=started.turns + 1,
@@ -144,23 +145,25 @@ class TurnDraft:
     def said_before(self, memory: str, conversation: str, said_by: str) -> Turn | None:
         """The newest turn in which a source said a memory in a conversation."""
         turn = self.known.get((memory, conversation, said_by))
-        return self.reworded[turn.key][1] if turn and turn.key in self.reworded else turn
+        return self._as_it_is(turn) if turn else None
+
+    def _as_it_is(self, turn: Turn) -> Turn:
+        reworded = self.reworded.get(turn.key)
+        return reworded[1] if reworded else self.created.get(turn.key, turn)
 
     def reword(self, turn: Turn, content: str) -> None:
-        """Give a turn other words; the former ones stay in its history."""
+        """Give a turn other words; the former ones stay in its history, unless they are new."""
         digest = words_digest(content)
         if digest == turn.digest:
             return
-        before = self.reworded.get(turn.key, (turn,))[0]
-        changed_at = max(self.now, turn.changed_at)
-        after = replace(
-            turn,
-            content=content,
-            digest=digest,
-            changed_at=changed_at,
-            version=before.version + 1,
-        )
-        self.reworded[turn.key] = (before, after)
+        after = replace(turn, content=content, digest=digest)
+        if turn.key in self.created:
+            self.created[turn.key] = after
+        else:
+            before = self.reworded.get(turn.key, (turn,))[0]
+            changed_at = max(self.now, turn.changed_at)
+            after = replace(after, changed_at=changed_at, version=before.version + 1)
+            self.reworded[turn.key] = (before, after)
         if turn.message_id:
             self.messages[turn.conversation_key, turn.message_id] = after
         self._touch(turn.conversation_key)
@@ -170,18 +173,21 @@ class TurnDraft:
         gone = replace(turn, is_retracted=True, changed_at=max(self.now, turn.changed_at))
         self.retracted.append(replace(gone, message_id=None) if frees_message else gone)
         conversation = self.conversations[turn.conversation_key]
-        self._put(replace(conversation, turns=max(0, conversation.turns - 1)))
+        self.put(replace(conversation, turns=max(0, conversation.turns - 1)))
         self._touch(turn.conversation_key)
 
-    def link(self, memory: str, turn: Turn, said_by: str) -> None:
-        """Note that a memory is of a turn."""
-        self.links.add(FromTurn(memory=memory, turn=turn.key, said_by=said_by))
+    def link(self, memory: Memory, turn: Turn, said_by: str) -> None:
+        """Note that a memory is of a turn, in the words that it has."""
+        words = content_hash(memory.content)
+        link = FromTurn(memory=memory.key, turn=turn.key, said_by=said_by, words=words)
+        self.links[link] = link
+        self.known[memory.key, turn.conversation_key, said_by] = turn
 
-    def move(self, turn: Turn, said_by: str, *, start: str, end: str) -> None:
-        """Let another memory be of a turn, by their keys."""
-        if start != end:
-            self.unlinked.add(FromTurn(memory=start, turn=turn.key, said_by=said_by))
-            self.link(end, turn, said_by)
+    def move(self, turn: Turn, said_by: str, *, start: Memory, end: Memory) -> None:
+        """Let another memory be of a turn, or the same one in other words."""
+        if start.key != end.key:
+            self.unlinked.add(FromTurn(memory=start.key, turn=turn.key, said_by=said_by))
+        self.link(end, turn, said_by)
 
     def _message(self, conversation: str, saying: Saying) -> Turn | None:
         return self.messages.get((conversation, saying.message_id)) if saying.message_id else None
@@ -195,16 +201,13 @@ class TurnDraft:
 
     def put(self, conversation: Conversation) -> None:
         """Change a conversation itself."""
-        self._put(conversation)
-
-    def _put(self, conversation: Conversation) -> None:
         self.conversations[conversation.key] = conversation
         self._changed.add(conversation.key)
 
     def _touch(self, key: str) -> None:
         if conversation := self.conversations.get(key):
             updated_at = max(conversation.updated_at or self.now, self.now)
-            self._put(replace(conversation, updated_at=updated_at))
+            self.put(replace(conversation, updated_at=updated_at))
 
     def changes(self) -> TurnChanges:
         """What is to be written."""
@@ -213,7 +216,7 @@ class TurnDraft:
             created=tuple(self.created.values()),
             reworded=tuple(self.reworded.values()),
             retracted=tuple(self.retracted),
-            links=tuple(sorted(self.links)),
+            links=tuple(sorted(self.links.values())),
             unlinked=tuple(sorted(self.unlinked)),
         )
 
@@ -238,36 +241,31 @@ def check_said(draft: "Draft", item: "Item", known: Memory | None) -> None:
     Raises:
         KeptByRoom, RetractedSource, Conflict: see TurnDraft.check.
     """
-    if item.said is None:
+    turns, said = draft.turns, item.said
+    if said is None:
         return
     if _said_before(draft, item, known):
-        check_conversation_keeper(draft.turns.conversations.get(item.conversation), None)
-    else:
-        draft.turns.check(item.conversation, item.said)
+        check_conversation_keeper(turns.conversations.get(item.conversation), turns.room)
+    elif turn_key(item.space, said.uid) not in turns.created:
+        turns.check(item.conversation, said)
 
 
 def keep_said(draft: "Draft", item: "Item", known: Memory | None, memory: Memory) -> Memory:
     """A memory with the turn of what an item said: that of ``known``, reworded, or a new one."""
+    if item.said is None:
+        return memory
     said_by = item.request.source.name
-    uids = list(item.request.turns or ())
-    for uid in uids:
-        draft.turns.links.add(
-            FromTurn(memory=memory.key, turn=turn_key(item.space, uid), said_by=said_by)
-        )
-    if item.said:
-        turn = _said_before(draft, item, known)
-        if known and turn:
-            draft.turns.reword(turn, item.said.content)
-            draft.turns.move(turn, said_by, start=known.key, end=memory.key)
-        else:
-            conversation_id = item.request.source.conversation_id or ""
-            turn = draft.turns.say(item.space, conversation_id, item.said)
-            draft.turns.link(memory.key, turn, said_by)
-        uids.append(turn.uid)
-    if uids:
-        memory = draft.memories[memory.key]
-        newest = tuple(dict.fromkeys((*memory.turns, *uids)))[-TURNS_SHOWN:]
-        memory = draft.memories[memory.key] = replace(memory, turns=newest)
+    turn = _said_before(draft, item, known)
+    if known and turn:
+        draft.turns.reword(turn, item.said.content)
+        draft.turns.move(turn, said_by, start=known, end=memory)
+    else:
+        conversation_id = item.request.source.conversation_id or ""
+        turn = draft.turns.say(item.space, conversation_id, item.said)
+        draft.turns.link(memory, turn, said_by)
+    memory = draft.memories[memory.key]
+    newest = tuple(dict.fromkeys((*memory.turns, turn.uid)))[-TURNS_SHOWN:]
+    memory = draft.memories[memory.key] = replace(memory, turns=newest)
     return memory
 
 

@@ -32,7 +32,7 @@ _WORDS = ("type", "authority", "status")
 _DIGEST_MAX_CHARS = 80
 _WORD_MAX_CHARS = 1_000
 # of a line: how it came about, which is not what it says
-_NOT_GIVEN = frozenset("created_at updated_at sources status_reason status_at turns".split())
+_NOT_GIVEN = frozenset("created_at updated_at sources status_reason status_at has_turns".split())
 _TIMES = ("occurred_at", "valid_from", "valid_until", "expires_at", "created_at", "updated_at")
 
 
@@ -258,8 +258,7 @@ def _request(loaded: Mapping[str, Any], space: Space) -> WriteRequest:
         values["entities"] = tuple(EntityRef(**ref) for ref in values["entities"])
     if "tags" in values:
         values["tags"] = tuple(values["tags"])
-    if "turns" in values:
-        values["turns"] = ()  # lines of their own say which memories they are of
+    values["has_turns"] = values.pop("turns", None) is not None  # lines of their own tell of them
     values |= {"space": space.name, "dedupe": Dedupe.NONE}
     return WriteRequest(**values, given=frozenset(values) - _NOT_GIVEN)
 

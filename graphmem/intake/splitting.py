@@ -6,6 +6,7 @@ from dataclasses import replace
 from semantic_text_splitter import TextSplitter
 
 from graphmem.model.writing import Dedupe, WriteRequest
+from graphmem.text.normalise import shows_something, with_layout
 
 CONTENT_MAX_CHARS = 32_000  # a longer text is split
 PART_MAX_CHARS = 4_000  # as many sentences as get vectors of their own
@@ -32,7 +33,7 @@ def parts_of(text: str, *, max_chars: int = PART_MAX_CHARS) -> list[str]:
     Together they are the text; blank ones are left out.
     """
     parts = TextSplitter(max_chars, trim=False).chunks(text.replace("\r\n", "\n"))
-    return [part for part in parts if part.strip()]
+    return [part for part in parts if shows_something(with_layout(part))]
 
 
 def whole_and_parts(

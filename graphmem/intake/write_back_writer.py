@@ -17,10 +17,8 @@ from graphmem.intake.write_backs import (
 )
 from graphmem.model.caller import Caller
 from graphmem.model.edge import EdgeType
-from graphmem.model.event import Reason
 from graphmem.model.memory import Memory, Status, memory_key
 from graphmem.model.space import Space
-from graphmem.model.transcript import message_uid
 from graphmem.model.writing import Outcome, WriteReport, WriteRequest, WriteResult
 from graphmem.store.memories import Memories
 
@@ -54,7 +52,6 @@ class WriteBackWriter:
             message_id=message_id,
             conversation_id=conversation_id,
             content=content,
-            taken_back=self._times_taken_back(space, message_id),
         )
         if not requests:
             return None
@@ -62,17 +59,6 @@ class WriteBackWriter:
         if report.first_error is None and report.results[0].outcome is Outcome.REVISED:
             self._end_former_parts(space, requests, caller)
         return report
-
-    def _times_taken_back(self, space: Space, message_id: str) -> int:
-        """How often a message was said and its turn popped."""
-        times = 0
-        while self._is_taken_back(memory_key(space, message_uid(message_id, times))):
-            times += 1
-        return times
-
-    def _is_taken_back(self, key: str) -> bool:
-        memory = self.memories.by_key([key]).get(key)
-        return memory is not None and memory.status_reason == Reason.TURN_TAKEN_BACK
 
     def outputs(
         self,

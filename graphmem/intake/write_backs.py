@@ -32,12 +32,9 @@ _FACT_IMPORTANCE = 55
 
 
 def transcript(
-    space: str, *, message_id: str, conversation_id: str, content: str, taken_back: int = 0
+    space: str, *, message_id: str, conversation_id: str, content: str
 ) -> list[WriteRequest]:
-    """What somebody said; nothing if that is blank. A long message is split as files are.
-
-    ``taken_back`` says how often it was said and taken back before.
-    """
+    """What somebody said; nothing if that is blank. A long message is split as files are."""
     said = Saying(uid="", role=TurnRole.USER, content=content, message_id=message_id)
 
     def request(number: int, text: str) -> WriteRequest:
@@ -48,7 +45,7 @@ def transcript(
             type=MemoryType.OBSERVATION,
             importance=45,
             confidence=0.7,
-            proposed_uid=_numbered(message_uid(message_id, taken_back), number),
+            proposed_uid=_numbered(message_uid(message_id), number),
             source=Source(
                 type=SourceType.CHANNEL_TRANSCRIPT,
                 conversation_id=conversation_id,

@@ -114,11 +114,15 @@ class TurnVersion:
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)
 class FromTurn:
-    """That a memory is of a turn: their keys, and the name of the memory's source that said it."""
+    """That a memory is of a turn: their keys, and the name of the memory's source that said it.
+
+    ``words`` stands for what the memory said then.
+    """
 
     memory: str
     turn: str
     said_by: str
+    words: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -151,7 +151,8 @@ class Decision:
     mentioning: frozenset[str] = frozenset()  # memories whose mentions are to be drawn anew
     vectors_of: Mapping[str, int] = field(default_factory=dict)  # memory → index of its item
     turns: TurnChanges = field(default_factory=TurnChanges)
-    forgotten_claims: frozenset[str] = frozenset()  # of sources that may say something new again
+    # claims of sources that may say something new again, each with the memory that holds it
+    forgotten_claims: frozenset[tuple[str, str]] = frozenset()
     events: tuple[Event, ...] = ()
 
     @property

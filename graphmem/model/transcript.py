@@ -10,13 +10,9 @@ def transcript_key(message_id: str) -> str:
     return f"{_TRANSCRIPT}{message_id}"
 
 
-def message_uid(message_id: str, taken_back: int = 0) -> str:
-    """What the memory of a message is called, if it is a new one: equal for the same id.
-
-    What was taken back keeps its uid, so each time it is another one.
-    """
-    named = f"{message_id}\0{taken_back}" if taken_back else message_id
-    return f"message-{hashlib.sha256(named.encode()).hexdigest()[:32]}"
+def message_uid(message_id: str) -> str:
+    """What the memory of a message is called, if it is a new one: equal for the same id."""
+    return f"message-{hashlib.sha256(message_id.encode()).hexdigest()[:32]}"
 
 
 def message_of(source_key: str, uid: str) -> str | None:

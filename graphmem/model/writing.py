@@ -52,7 +52,7 @@ class WriteRequest:
     ``claims_content`` says whether equal content reinforces
     it; None: where it has no uid of its own. One that ``upserts`` writes its status, time and
     content over a memory of its uid, also over a superseded one (002, Storage). ``said`` is what
-    its turn says, where that is not its content; ``turns`` are uids of turns that are there.
+    its turn says, where that is not its content.
     """
 
     space: str
@@ -96,7 +96,7 @@ class WriteRequest:
     native: Mapping[str, object] | None = None
     kept_by: str | None = None
     said: Saying | None = None
-    turns: tuple[str, ...] | None = None
+    has_turns: bool = False  # which are told of apart
     given: frozenset[str] = frozenset()
 
 

@@ -73,7 +73,9 @@ def change_turns(transaction: Transaction, changes: TurnChanges) -> None:
     """Write what a decision does to conversations."""
     links = defaultdict(list)
     for link in changes.links:
-        links[link.turn].append({"memory": link.memory, "said_by": link.said_by})
+        links[link.turn].append(
+            {"memory": link.memory, "said_by": link.said_by, "words": link.words}
+        )
     created = [_new_row(turn, links.pop(turn.key, [])) for turn in changes.created]
     if changes.conversations:
         conversations = [_conversation_row(each) for each in changes.conversations]
@@ -101,21 +103,35 @@ def _run(transaction: Transaction, query: str, rows: Sequence[Mapping[str, Any]]
 class Resting:
     """That a memory is of a turn, and what else carries it: by keys.
 
-    ``again`` says that the same source said it in another turn, ``others`` that another turn did.
+    ``again`` says that the same source said it in another turn, ``others`` that another turn did,
+    and ``in_words`` that one did in the same words, which ``words`` stands for. ``said_at`` is when
+    the turn got its words, in ISO form.
     """
 
     memory: str
     turn: str
     said_by: str
+    words: str | None
+    said_at: str
     again: bool
     others: bool
+    in_words: bool
 
 
-def resting_on(transaction: Transaction, turns: Iterable[Turn]) -> tuple[Resting, ...]:
-    """What is remembered of some turns."""
+def resting_on(
+    transaction: Transaction, turns: Iterable[Turn], *, limit: int
+) -> tuple[Resting, ...]:
+    """What is remembered of some turns: all of the first memories, by their keys."""
     keys = sorted(turn.key for turn in turns)
-    rows = transaction.run("turns.resting", space_keys=keys) if keys else ()
+    rows = transaction.run("turns.resting", space_keys=keys, limit=limit) if keys else ()
     return tuple(Resting(**row) for row in rows)
+
+
+def former_words(transaction: Transaction, memories: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """What memories said before they said what they say now, and until when in ISO form, by key."""
+    keys = sorted(memories)
+    rows = transaction.run("turns.former_words", space_keys=keys) if keys else ()
+    return {row["key"]: (row["content"], row["until"]) for row in rows}
 
 
 def turns_by_key(transaction: Transaction, keys: Iterable[str]) -> dict[str, Turn]:
@@ -232,6 +248,9 @@ class Conversations:
         now = TurnVersion(content=turn.content, recorded_from=turn.changed_at, recorded_until=None)
         (version,) = after or (turn.version,)
         first = () if after else (now,)
+        if limit == len(first):
+            is_last = turn.version == 1
+            return Page(items=first, total=turn.version, next=None if is_last else (version,))
         page = read_page(
             self._connection,
             "turns.versions",

@@ -150,7 +150,8 @@ def apply_decision(
     _change_conversations(transaction, decision)
     empty = sorted(set(locked) - set(decision.claims))
     _run(transaction, "writes.drop_empty_claims", "claims", empty)
-    _run(transaction, "writes.forget_claims", "claims", sorted(decision.forgotten_claims))
+    forgotten = [{"key": claim, "memory": key} for claim, key in sorted(decision.forgotten_claims)]
+    _run(transaction, "writes.forget_claims", "claims", forgotten)
     _set_mentions(transaction, decision)
 
 

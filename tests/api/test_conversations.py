@@ -521,14 +521,146 @@ def test_a_conversation_of_a_room_is_written_by_that_room_alone(api):
     assert 201 == say(api, turn()).status_code
 
 
-@pytest.mark.parametrize("path", ["", "?id=", "%20"])
+@pytest.mark.parametrize(
+    "path", ["//turns", "/turns?id=", "/%20/turns", "/turns?id=%ff", "/%ff/turns"]
+)
 def test_an_id_that_names_nothing_is_refused(api, path):
-    target = (
-        f"/v1/conversations/{path}/turns" if "?" not in path else f"/v1/conversations/turns{path}"
-    )
-    answer = api.post(target, {"space": "user:ada", "turns": [turn()]})
+    answer = api.post(f"/v1/conversations{path}", {"space": "user:ada", "turns": [turn()]})
 
-    assert answer.status_code in ({201} if path == "%20" else {404, 405, 422})
+    assert answer.status_code in {404, 405, 422}
+    assert [] == api.get(f"/v1/conversations?{SPACE}").json["items"]
+
+
+def test_a_long_turn_is_remembered_and_deleted_in_steps(api):
+    long = "I walked along the river and saw a heron. " * 9_000
+
+    kept = say(api, turn(long), remember=True).json["turns"][0]
+    done = delete(api, f"{CHAT}?{SPACE}").json
+
+    assert 90 < len(kept["memories"]) == done["counts"]["memories_retracted"]
+    assert 1 == done["counts"]["turns"]
+    assert [] == api.get(f"/v1/memories?{SPACE}").json["items"]
+
+
+def test_what_was_said_more_often_than_sources_are_shown_goes_with_its_turns(api):
+    for number in range(40):
+        observe(api, source={"conversation_id": "chat", "key": f"k-{number}"})
+    uid = observe(api, conversation="other")["memory"]["uid"]
+
+    assert 1 == delete(api, f"{CHAT}?{SPACE}").json["counts"]["memories_kept"]
+    assert (["other"], 1) == (conversations_of(api, uid)[-1:], memory(api, uid)["sources_total"])
+    delete(api, f"/v1/conversations/other?{SPACE}")
+    assert "retracted" == memory(api, uid)["status"]
+
+
+@pytest.mark.parametrize("identity", ["logical_key", "uid"])
+def test_words_that_only_a_deleted_turn_gave_go_with_it(api, identity):
+    named = {identity: "city"}
+    uid = observe(api, "Ada lives in Lyon.", "a", **named)["memory"]["uid"]
+    api.house.clock.advance(minutes=1)
+    observe(api, "Ada lives in Paris.", "b", **named)
+
+    delete(api, f"/v1/conversations/b?{SPACE}")
+
+    left = memory(api, uid)
+    assert ("Ada lives in Lyon.", "active") == (left["content"], left["status"])
+    again = observe(api, "Ada lives in Lyon.", "c", dedupe="content")
+    assert {"logical_key": "reinforced", "uid": "created"}[identity] == again["outcome"]
+
+
+def test_words_that_were_there_before_stay_when_a_turn_repeated_them(api):
+    uid = observe(api, "Tea.", source={"type": "manual"})["memory"]["uid"]
+    body = {"space": "user:ada", "content": "Green tea."}
+    api.client.patch(f"/v1/memories/{uid}", json=body, headers={"X-API-Key": api.key})
+    api.client.patch(
+        f"/v1/memories/{uid}", json={"content": "Green tea."}, headers={"X-API-Key": api.key}
+    )
+    api.house.clock.advance(minutes=1)
+    assert "reinforced" == observe(api, "Green tea.")["outcome"]
+
+    delete(api, f"{CHAT}?{SPACE}")
+
+    assert "Green tea." == memory(api, uid)["content"]
+
+
+def transcribe(api, content, message="m-1", conversation="chat"):
+    body = {"space": "orchestrator:main", "message_id": message, "conversation_id": conversation}
+    return api.post("/v1/write-backs/transcript", body | {"content": content})
+
+
+def pop_transcript(api, conversation="chat"):
+    path = f"/v1/conversations/{conversation}/turns/pop"
+    assert 200 == api.post(path, {"space": "orchestrator:main"}).status_code
+
+
+def test_a_popped_transcript_is_said_again_whatever_became_of_its_memory(api):
+    transcribe(api, "Yes.")
+    transcribe(api, "Yes.", "m-2", "other")
+    pop_transcript(api)
+    again = [transcribe(api, text) for text in ("No.", "No, never.")]
+    pop_transcript(api)
+    again.append(transcribe(api, "Perhaps."))
+
+    assert [200] * 3 == [each.status_code for each in again], [each.json for each in again]
+    assert (
+        "Perhaps." == api.get(f"{CHAT}/turns?space=orchestrator:main").json["items"][0]["content"]
+    )
+
+
+def test_a_pop_forgets_no_key_that_another_turn_still_says(api):
+    source = {"conversation_id": "a", "key": "k"}
+    observe(api, "One.", source=source)
+    observe(api, "One.", conversation="b")
+    api.post("/v1/conversations/b/turns/pop", {"space": "user:ada"})
+
+    assert "unchanged" == observe(api, "One.", source=source)["outcome"]
+
+
+def test_two_versions_of_one_source_in_one_call_are_one_turn(api):
+    source = {"conversation_id": "chat", "key": "k"}
+    items = [
+        {"space": "user:ada", "content": content, "source": source}
+        for content in ("At 3.", "At 4.")
+    ]
+
+    answer = api.post("/v1/memories/batch", {"items": items}).json
+
+    assert ["created", "revised"] == [each["outcome"] for each in answer["results"]]
+    assert ["At 4."] == said(api)
+
+
+def test_the_first_page_of_a_history_may_be_the_present_words_alone(api):
+    source = {"conversation_id": "chat", "key": "k"}
+    for content in ("At 3.", "At 4."):
+        observe(api, content, source=source)
+    path = f"{CHAT}/turns/{listed(api)[0]['uid']}/history?{SPACE}&limit=1"
+
+    first = api.get(path).json
+    second = api.get(f"{path}&cursor={first['next_cursor']}").json
+
+    assert ["At 4.", "At 3."] == [first["items"][0]["content"], second["items"][0]["content"]]
+    assert (2, None) == (first["total"], second["next_cursor"])
+
+
+def test_words_are_screened_as_they_were_sent_too(api):
+    body = {"space": "user:ada", "content": "x\x01sk-proj-" + "a1B2" * 12}
+
+    answer = api.post("/v1/memories", body | {"source": {"conversation_id": "chat"}})
+
+    assert 403 == answer.status_code
+
+
+def test_a_turn_with_parts_that_show_nothing_is_remembered(api):
+    answer = say(api, turn("Seen. " * 3_000 + "\u200b" * 40_000), remember=True)
+
+    assert 201 == answer.status_code, answer.json
+    assert answer.json["turns"][0]["memories"]
+
+
+def test_a_message_twice_in_one_call_shows_its_memory_both_times(api):
+    answer = say(api, turn(message_id="m"), turn(message_id="m"), remember=True).json["turns"]
+
+    assert answer[0]["memories"] == answer[1]["memories"] != []
 
 
 def test_the_example_of_the_docs_is_answered(api):

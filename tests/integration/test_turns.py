@@ -1,9 +1,11 @@
 """Turns on a real graph: exact bytes, one order for all, and no turn without its memory."""
 
+import json
 import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import pytest
 from builders import a_request
@@ -11,7 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from uuid6 import uuid7
 
+from graphmem.conversations.append import AppendTurns
 from graphmem.conversations.keeper import ConversationKeeper
+from graphmem.conversations.sayings import remembered
 from graphmem.gateway.status import ChangeStatus
 from graphmem.intake.export_import import export_lines, import_lines
 from graphmem.model.conversation import Saying, TurnRole
@@ -133,7 +137,7 @@ def test_deletes_beside_writers_leave_no_memory_of_what_is_gone(house):
     say(house, *(f"Tea {number}." for number in range(20)), remember=True)
 
     def delete(_):
-        return keeper(house).pop(space(house), "chat", caller=house.caller).answer.turns[0].uid
+        return keeper(house).pop(space(house), "chat", caller=house.caller)[0].uid
 
     with ThreadPoolExecutor(6) as pool:
         popped = [pool.submit(delete, number) for number in range(8)]
@@ -197,6 +201,56 @@ def test_an_export_carries_what_was_said_byte_for_byte(house):
 
     assert [] == done.problems
     assert lines == list(export_lines(house.graphmem.transfers, space(house, "bob")))
+
+
+def test_a_second_import_completes_a_first_that_lacked_memories(house):
+    say(house, "Tea.", remember=True)
+    lines = list(export_lines(house.graphmem.transfers, space(house)))
+    transfers, bob = house.graphmem.transfers, space(house, "bob")
+
+    for some in ([line for line in lines if "memory" not in line[:12]], lines):
+        list(import_lines(transfers, some, bob, caller=house.caller))
+
+    assert lines == list(export_lines(transfers, bob))
+
+
+def test_a_retracted_line_of_an_older_file_says_nothing(house):
+    (gone,) = house.write(a_request("Wrong.", source=Source(conversation_id="chat"))).results
+    house.graphmem.gateway.execute(
+        ChangeStatus(memory=gone.memory, status=Status.RETRACTED, reason=None), house.caller
+    )
+    lines = [
+        json.dumps({"memory": {k: v for k, v in value.items() if k != "turns"}})
+        for line in export_lines(house.graphmem.transfers, space(house))
+        for kind, value in json.loads(line).items()
+        if kind == "memory"
+    ]
+
+    list(import_lines(house.graphmem.transfers, lines, space(house, "bob"), caller=house.caller))
+
+    assert 0 == keeper(house).conversations.page(space(house, "bob"), limit=5).total
+
+
+def test_a_room_remembers_what_it_says_in_its_conversation(house):
+    graphmem, said = house.graphmem, saying("Tea.")
+    said = replace(said, uid="t")
+    requests = remembered(space(house), "chat", said, "m")
+    ready = graphmem.writing.preparation.embed(
+        graphmem.writing.preparation.check(requests, house.caller)
+    )
+    operation = AppendTurns(
+        space=space(house),
+        conversation_id="chat",
+        sayings=[said],
+        policy=graphmem.policy,
+        items=ready.items,
+        vectors=ready.vectors,
+        kept_by="notes",
+    )
+
+    (kept,) = graphmem.gateway.execute(operation, house.caller).answer
+
+    assert ("m",) == kept.memories
 
 
 KILLED = """
