@@ -37,6 +37,7 @@ from graphmem.errors import Forbidden, NotFound
 from graphmem.model.caller import Role
 from graphmem.model.entity import EntityRef, entity_ref, is_entity_type
 from graphmem.model.names import slug_with_signs
+from graphmem.model.page import Page
 from graphmem.model.writing import Outcome
 from graphmem.store.upkeep import Upkeep
 
@@ -68,6 +69,8 @@ def listing(query: dict[str, Any]) -> Response:
         )
         return page_answer(found, entity_view)
     types, name = _prefix(query["prefix"], query["type"])
+    if query["prefix"].rpartition(":")[2].strip() and not name:
+        return page_answer(Page(items=(), total=0), entity_view)  # no name begins so
     page = service().entities.page(
         spaces,
         types=types,

@@ -204,3 +204,12 @@ def test_each_owner_means_its_own_entity_by_a_name(api):
             "mentions"
         ]
     )
+
+
+@pytest.mark.parametrize("prefix", [".", "...", "!", "other:!"])
+def test_no_name_begins_with_what_no_name_has(api, prefix):
+    add(api, "A note.", "tool:C", "org:AT&T")
+
+    answer = api.get(f"/v1/entities?space=user:ada&prefix={quote(prefix)}").get_json()
+
+    assert ([], 0) == (answer["items"], answer["total"])
