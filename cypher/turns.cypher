@@ -109,7 +109,7 @@ MATCH (m:Memory {key: row.memory})
 MATCH (t:Turn {key: row.turn})
 WHERE t.status = 'active'
 MERGE (m)-[f:FROM_TURN {said_by: row.said_by}]->(t)
-SET f.words = row.words;
+SET f.words = coalesce(nullIf(row.words, ''), f.words);
 
 // name: unlink
 // Let memories no longer be of turns.

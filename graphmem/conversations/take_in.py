@@ -140,7 +140,7 @@ class TakeInTurns(MemoryOperation[Outcomes]):
         turn = known or draft.turns.say(self.space, kept.conversation_id, saying)
         if not turn.is_retracted:
             for memory, said_by in self._memories(draft, kept):
-                draft.turns.link(memory, turn, said_by)
+                draft.turns.link(memory, turn, said_by, is_known=known is not None)
         return UNCHANGED if known or turn.uid != saying.uid else "turns"
 
     def _memories(self, draft: Draft, kept: KeptTurn) -> Iterator[tuple[Memory, str]]:

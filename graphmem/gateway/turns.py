@@ -176,9 +176,9 @@ class TurnDraft:
         self.put(replace(conversation, turns=max(0, conversation.turns - 1)))
         self._touch(turn.conversation_key)
 
-    def link(self, memory: Memory, turn: Turn, said_by: str) -> None:
-        """Note that a memory is of a turn, in the words that it has."""
-        words = content_hash(memory.content)
+    def link(self, memory: Memory, turn: Turn, said_by: str, *, is_known: bool = False) -> None:
+        """Note that a memory is of a turn, in the words that it has, unless those may be known."""
+        words = "" if is_known else content_hash(memory.content)
         link = FromTurn(memory=memory.key, turn=turn.key, said_by=said_by, words=words)
         self.links[link] = link
         self.known[memory.key, turn.conversation_key, said_by] = turn
