@@ -246,15 +246,29 @@ RETURN m.key AS memory, t.key AS turn, f.said_by AS said_by, f.words AS words, t
        EXISTS { MATCH (m)-[g:FROM_TURN]->(o:Turn) WHERE g.words = f.words AND NOT o.key IN $space_keys } AS in_words
 ORDER BY memory, turn, said_by;
 
-// name: former_words
-// What some memories said before they said what they say now, and until when.
+// name: former_versions
+// Earlier versions of some memories, the newest thirty, and which words of theirs were taken back.
 // parameters: space_keys
 UNWIND $space_keys AS key
 MATCH (m:Memory {key: key})
 CALL (m) {
   MATCH (m)-[:HAS_REVISION]->(r:Revision)
-  WHERE r.content <> m.content
-  RETURN r ORDER BY r.version DESC LIMIT 1
+  WITH r ORDER BY r.version DESC LIMIT 30
+  RETURN collect([r.memory, toString(r.replaced_at)]) AS versions
 }
-RETURN key, r.content AS content, toString(r.replaced_at) AS until
+RETURN key, versions, coalesce(m.taken_words, []) AS taken_words
 ORDER BY key;
+
+// name: note_taken
+// Note which words of memories were taken back, the last hundred.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (m:Memory {key: row.memory})
+SET m.taken_words = (coalesce(m.taken_words, []) + row.words)[-100..];
+
+// name: unlink_sources
+// Let memories be of no turn any more that a source said which left them.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (:Memory {key: row.memory})-[f:FROM_TURN {said_by: row.said_by}]->(:Turn)
+DELETE f;

@@ -7,7 +7,7 @@ because clients leave out ``.`` and ``..``.
 
 from collections.abc import Callable, Iterable
 from typing import Any
-from urllib.parse import parse_qsl, quote, unquote, unquote_to_bytes, urlencode, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, unquote_to_bytes, urlencode
 
 from flask import Flask
 from werkzeug.routing import BaseConverter, ValidationError
@@ -52,7 +52,7 @@ def _with_segments(inner: Application) -> Application:
 def _kept(environ: Environ) -> Environ:
     """The environment with a path whose id is percent-encoded."""
     prefix = environ.get("SCRIPT_NAME", "")
-    path = urlsplit(environ.get("REQUEST_URI", "")).path.removeprefix(prefix)
+    path = environ.get("REQUEST_URI", "").partition("?")[0].removeprefix(prefix)
     segments = path.split("/")
     if "/".join(segments[:_BEFORE_ID]) != _PREFIX:
         return environ

@@ -170,8 +170,11 @@ class ConversationKeeper:
             NotFound, KeptByRoom: see PopTurn.
         """
         operation = PopTurn(space=space, conversation_id=conversation_id, policy=self.policy)
-        *_, last = self._steps(operation, caller)
-        return last.answer.turns[0], last.trace_id
+        done = self.gateway.execute(operation, caller)
+        (turn,) = done.answer.asked
+        if done.answer.has_more:
+            *_, done = self._steps(replace(operation, uid=turn.uid), caller)
+        return turn, done.trace_id
 
     def delete_turn(
         self, space: Space, conversation_id: str, uid: str, *, caller: Caller

@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from graphmem.errors import NotFound
 from graphmem.gateway.claims import source_claim
@@ -35,18 +35,24 @@ from graphmem.model.space import Space
 from graphmem.model.state import GraphState, Selection
 from graphmem.model.trace import TraceKind
 from graphmem.store.turns import (
+    Former,
     Resting,
     find_turn,
-    former_words,
+    former_versions,
     newest_turn,
     resting_on,
     turn_heads,
 )
 from graphmem.store.writes import read_state
-from graphmem.text.normalise import content_hash, shorten
+from graphmem.text.normalise import content_hash
 
 MEMORIES_AT_ONCE = 30  # whose index entries a step changes
 _KEYED = "key|"  # before the key of a source, in its name
+# what a memory says, without what the service counts and when it holds
+_SAID = (
+    *("content", "summary", "type", "actor", "importance", "confidence", "authority"),
+    *("entities", "tags", "metadata"),
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -54,19 +60,21 @@ class TakenBack:
     """What a step took back: turns, newest first, and the uids of memories of them.
 
     ``retracted`` went with them, ``kept`` are carried by others. ``has_more`` says that there is
-    more to be taken back.
+    more to be taken back of the turns ``asked`` for.
     """
 
     turns: tuple[Turn, ...] = ()
     retracted: frozenset[str] = frozenset()
     kept: frozenset[str] = frozenset()
     has_more: bool = False
+    asked: tuple[Turn, ...] = ()
 
 
 class _Records(NamedTuple):
     turns: tuple[Turn, ...]  # that go in this step
     resting: tuple[Resting, ...]  # of the memories of this step
-    former: Mapping[str, tuple[str, str]]  # what these said before, and until when
+    former: Mapping[str, Former]  # what these were before
+    asked: tuple[Turn, ...]  # all that this step looked at
     has_more: bool
 
 
@@ -141,7 +149,8 @@ class _TakeBack(MemoryOperation[TakenBack]):
         return _Records(
             turns=gone,
             resting=resting,
-            former=former_words(transaction, memories),
+            former=former_versions(transaction, memories),
+            asked=turns,
             has_more=len(gone) < len(turns) or self.has_more_turns(turns),
         )
 
@@ -167,29 +176,25 @@ class _TakeBack(MemoryOperation[TakenBack]):
             by_memory[each.memory].append(each)
         stays = {
             draft.memories[key].uid: self._leave(
-                draft, draft.memories[key], rows, records.former.get(key)
+                draft, draft.memories[key], rows, records.former.get(key, Former())
             )
             for key, rows in sorted(by_memory.items())
-            if draft.memories[key].status is not Status.RETRACTED
         }
         answer = TakenBack(
             turns=records.turns,
-            retracted=frozenset(uid for uid, is_kept in stays.items() if not is_kept),
+            retracted=frozenset(uid for uid, is_kept in stays.items() if is_kept is False),
             kept=frozenset(uid for uid, is_kept in stays.items() if is_kept),
             has_more=records.has_more,
+            asked=records.asked,
         )
         return Decided(answer=answer, events=self._events(answer), memories=draft.decision())
 
     def _leave(
-        self,
-        draft: Draft,
-        memory: Memory,
-        rows: Sequence[Resting],
-        former: tuple[str, str] | None,
-    ) -> bool:
-        """Let a memory be of these turns no longer; whether others carry it.
+        self, draft: Draft, memory: Memory, rows: Sequence[Resting], former: Former
+    ) -> bool | None:
+        """Let a memory be of these turns no longer; whether others carry it, None if it is away.
 
-        Where these turns alone gave it its words, it says again what it said before.
+        Where these turns alone gave it its words, it is again what it was before.
         """
         gone = {row.said_by for row in rows if not row.again}
         for row in rows:
@@ -198,9 +203,14 @@ class _TakeBack(MemoryOperation[TakenBack]):
             )
         if self.frees_message:
             draft.forgotten_claims |= {(claim, memory.key) for claim in _claims(memory, gone)}
+        if memory.status is Status.RETRACTED:
+            return None
         if not (memory.sources_total > len(gone) or any(row.others for row in rows)):
             draft.set_status(memory, Status.RETRACTED, Reason.TURN_TAKEN_BACK)
             return False
+        taken = {row.words for row in rows if row.words and not row.in_words}
+        draft.turns.taken_words[memory.key] = tuple(sorted(taken))
+        earlier = _before_these_words(memory, rows, former, gone, taken)
         if memory.sources_total > len(gone):
             for name in sorted(gone):
                 memory = drop_source_named(draft, draft.memories[memory.key], name)
@@ -210,22 +220,22 @@ class _TakeBack(MemoryOperation[TakenBack]):
             updated_at=draft.now,
             version=memory.version + 1,
         )
-        if former and _brought_its_words(memory, rows, until=former[1]):
-            self._say_again(draft, changed, former[0])
+        if earlier:
+            self._say_again(draft, changed, earlier)
         else:
             draft.put(changed)
         return True
 
-    def _say_again(self, draft: Draft, memory: Memory, content: str) -> None:
-        """Let a memory say what it said before; its vectors are made later."""
-        summary = shorten(content, self.policy.write.summary_max_chars)
-        earlier = replace(memory, content=content, summary=summary, embedded=False)
-        draft.put(earlier)
+    def _say_again(self, draft: Draft, memory: Memory, earlier: Memory) -> None:
+        """Let a memory be what it was before; its vectors are made later."""
+        again: dict[str, Any] = {name: getattr(earlier, name) for name in _SAID}
+        changed = replace(memory, **again, embedded=False)
+        draft.put(changed)
         draft.release(memory)
         if memory.status is Status.ACTIVE:
-            draft.take_claims(earlier, also_from=memory)
+            draft.take_claims(changed, also_from=memory)
         draft.vectors_of[memory.key] = WITHOUT_VECTORS
-        draft.mark_neighbours(earlier)
+        draft.mark_neighbours(changed)
 
     def _events(self, answer: TakenBack) -> tuple[Event, ...]:
         return tuple(
@@ -245,11 +255,23 @@ def _claims(memory: Memory, names: set[str]) -> set[str]:
     return {source_claim(memory.space, key, memory.kept_by) for key in keys}
 
 
-def _brought_its_words(memory: Memory, rows: Sequence[Resting], *, until: str) -> bool:
-    """Whether these turns alone gave a memory the words that it has since its former ones ended."""
+def _before_these_words(
+    memory: Memory, rows: Sequence[Resting], former: Former, gone: set[str], taken: set[str]
+) -> Memory | None:
+    """What a memory was before these turns gave it its words; None where others said them too."""
     present = content_hash(memory.content)
-    said = [row for row in rows if row.words == present]
-    return any(row.said_at == until for row in said) and not any(row.in_words for row in said)
+    began = next(
+        (until for each, until in former.versions if content_hash(each.content) != present), None
+    )
+    if began is None or present not in taken:
+        return None
+    brought = any(row.words == present and row.said_at <= began for row in rows)
+    others = (each for each in memory.sources if each.name not in gone)
+    if not brought or any(each.at and each.at >= began for each in others):
+        return None
+    outdated = {present, *taken, *former.taken_words}
+    versions = (each for each, _ in former.versions)
+    return next((each for each in versions if content_hash(each.content) not in outdated), None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -259,10 +281,14 @@ class PopTurn(_TakeBack):
     frees_message = True
 
     kept_by: str | None = None  # the room that does it
+    uid: str | None = None  # of the turn, once it was picked
 
     def turns(self, transaction: Workbench) -> tuple[Turn, ...]:
-        """The newest one."""
-        found = newest_turn(transaction, self.key)
+        """The newest one, or the one that was picked."""
+        if self.uid:
+            found = find_turn(transaction, self.key, turn_key(self.space, self.uid))
+        else:
+            found = newest_turn(transaction, self.key)
         return (found,) if found else ()
 
     def check_found(self, conversation: Conversation, *, is_found: bool) -> None:

@@ -19,7 +19,7 @@ from graphmem.model.caller import Caller
 from graphmem.model.entity import EntityRef, entity_ref
 from graphmem.model.event import Effect, Event, Subject
 from graphmem.model.memory import Memory, memory_key
-from graphmem.model.relation import LABEL_MAX_CHARS, MEMORIES_MAX, Relation, united
+from graphmem.model.relation import LABEL_MAX_CHARS, MEMORIES_MAX, Relation, joined, said_again
 from graphmem.model.space import Space, parse_writable_space
 from graphmem.model.trace import TraceKind
 from graphmem.ports import IdSource
@@ -147,8 +147,10 @@ class PostRelation(Operation[RelationState, Posted]):
             InvalidInput: an end or a memory is not there, or both ends are one.
             Conflict: another relation has its uid, or it rests on too many memories.
         """
+        if state.known and state.start and state.end and state.start.key == state.end.key:
+            return Decided(answer=Posted(relation=state.known, is_changed=False))  # it is hidden
         said, new_ends = self._said(state, now)
-        overlapping = [each for each in state.between if each.overlaps(said.since, said.until)]
+        overlapping = self._overlapping(state.between, said, now)
         known = state.known or next(iter(overlapping), None)
         if known is None:
             return self._decided(Posted(relation=said, is_new=True, new_ends=new_ends))
@@ -156,17 +158,27 @@ class PostRelation(Operation[RelationState, Posted]):
             message = f"Another relation of this space has the uid {known.uid}."
             raise Conflict(message)
         absorbed = tuple(each for each in overlapping if each.uid != known.uid)
-        told = reduce(united, (said, *absorbed), known)
+        told = said_again(reduce(joined, absorbed, known), said)
         if len(told.memories) > MEMORIES_MAX:
             message = f"The relation {known.uid} rests on {MEMORIES_MAX:,} memories already."
             raise Conflict(message)
         posted = Posted(
             relation=told,
-            is_changed=told != known,
+            is_changed=told != known or bool(absorbed),
             not_taken=tuple(name for name in _TAKEN if self._is_left(name, told)),
             absorbed=absorbed,
         )
         return self._decided(posted)
+
+    def _overlapping(
+        self, between: Sequence[Relation], said: Relation, now: datetime
+    ) -> list[Relation]:
+        """The relations that are one with what is said; without a time only one, today's first."""
+        found = [each for each in between if each.overlaps(said.since, said.until)]
+        if said.since or said.until:
+            return found
+        today = [each for each in found if each.overlaps(now, now)]
+        return (today or found)[:1]
 
     def _is_left(self, name: str, told: Relation) -> bool:
         asked = getattr(self.request, name)
@@ -221,8 +233,9 @@ class PostRelation(Operation[RelationState, Posted]):
 
     def _decided(self, posted: Posted) -> Decided[Posted]:
         effect = Effect.RELATION_CREATED if posted.is_new else Effect.RELATION_REVISED
-        event = _event(posted.relation, effect)
-        return Decided(answer=posted, events=(event,) if posted.is_changed else ())
+        gone = [_event(each, Effect.RELATION_DELETED) for each in posted.absorbed]
+        events = (_event(posted.relation, effect), *gone)
+        return Decided(answer=posted, events=events if posted.is_changed else ())
 
     def apply(self, transaction: Workbench, decided: Decided[Posted]) -> None:
         """Write it, where it changes."""

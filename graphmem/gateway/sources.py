@@ -71,6 +71,7 @@ def drop_source(draft: "Draft", memory: Memory, source: Source) -> Memory:
     """A memory that a source says no longer; the first of the others then lies flat on it."""
     others = tuple(each for each in memory.more_sources if each.name != source.name)
     draft.sources[memory.key, source.name] = None
+    draft.turns.left_sources.add((memory.key, source.name))
     if source.name == memory.source.name:
         first, *others_left = others
         others = tuple(others_left)
@@ -93,6 +94,7 @@ def drop_source_named(draft: "Draft", memory: Memory, name: str) -> Memory:
     if known:
         return memory
     draft.sources[memory.key, name] = None
+    draft.turns.left_sources.add((memory.key, name))
     return _with_sources(draft, memory, memory.more_sources, max(1, memory.sources_total - 1))
 
 

@@ -77,6 +77,8 @@ class TurnDraft:
     retracted: list[Turn] = field(default_factory=list)
     links: dict[FromTurn, FromTurn] = field(default_factory=dict)  # each with its newest words
     unlinked: set[FromTurn] = field(default_factory=set)
+    left_sources: set[tuple[str, str]] = field(default_factory=set)  # of memories, by name
+    taken_words: dict[str, tuple[str, ...]] = field(default_factory=dict)  # by memory
     _changed: set[str] = field(default_factory=set)
 
     def check(self, conversation: str, saying: Saying) -> None:
@@ -218,6 +220,8 @@ class TurnDraft:
             retracted=tuple(self.retracted),
             links=tuple(sorted(self.links.values())),
             unlinked=tuple(sorted(self.unlinked)),
+            left_sources=frozenset(self.left_sources),
+            taken_words=tuple(sorted(self.taken_words.items())),
         )
 
 

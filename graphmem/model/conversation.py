@@ -138,6 +138,10 @@ class TurnChanges:
     retracted: tuple[Turn, ...] = ()
     links: tuple[FromTurn, ...] = ()
     unlinked: tuple[FromTurn, ...] = ()
+    # memories, each with the name of a source that left it
+    left_sources: frozenset[tuple[str, str]] = frozenset()
+    # memories, each with what stands for words of it that were taken back
+    taken_words: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     def __bool__(self) -> bool:
         """Whether anything changes."""

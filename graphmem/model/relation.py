@@ -57,18 +57,35 @@ def relation_key(space: Space, uid: str) -> str:
     return f"{space.key}|{uid}"
 
 
-def united(relation: Relation, other: Relation) -> Relation:
-    """A relation that another one says again, and which rests on the memories of both.
+def said_again(relation: Relation, other: Relation) -> Relation:
+    """A relation that a request says again, which takes on what that rests on.
 
     A bound that is unknown is filled in, a known one widened; the larger weight counts.
     """
     begins = [each.since for each in (relation, other) if each.since]
     ends = [each.until for each in (relation, other) if each.until]
     return replace(
-        relation,
-        weight=max(relation.weight, other.weight),
+        _carried(relation, other),
         since=min(begins, default=None),
         until=max(ends, default=None),
+    )
+
+
+def joined(relation: Relation, other: Relation) -> Relation:
+    """Two relations as one: what is open on one side stays so."""
+    is_open = relation.since is None or other.since is None
+    has_no_end = relation.until is None or other.until is None
+    return replace(
+        _carried(relation, other),
+        since=None if is_open else min(filter(None, (relation.since, other.since))),
+        until=None if has_no_end else max(filter(None, (relation.until, other.until))),
+    )
+
+
+def _carried(relation: Relation, other: Relation) -> Relation:
+    return replace(
+        relation,
+        weight=max(relation.weight, other.weight),
         memories=tuple(dict.fromkeys((*relation.memories, *other.memories))),
         by_hand=relation.by_hand or other.by_hand,
     )

@@ -81,6 +81,7 @@ class MemoryNode(StructuredNode):
     native = StringProperty()
     kept_by = StringProperty()
     turns = ArrayProperty(StringProperty())
+    taken_words = ArrayProperty(StringProperty())
     search_text = StringProperty()
     search_context = StringProperty()
     search_actor = StringProperty()

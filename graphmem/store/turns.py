@@ -14,10 +14,12 @@ from graphmem.model.conversation import (
     TurnRole,
     TurnVersion,
 )
+from graphmem.model.memory import Memory
 from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space, space_from_key
 from graphmem.model.state import Message, SaidPlace, Selection
 from graphmem.store.connection import Connection, Row, Transaction
+from graphmem.store.mapping import memory_from_revision
 from graphmem.store.pages import read_page
 
 _LAST_TIME = datetime(9999, 12, 31, tzinfo=UTC)
@@ -87,11 +89,15 @@ def change_turns(transaction: Transaction, changes: TurnChanges) -> None:
         for each in changes.unlinked
     ]
     reworded = [_reworded_row(after) for _, after in changes.reworded]
+    left = [{"memory": key, "said_by": name} for key, name in sorted(changes.left_sources)]
+    taken = [{"memory": key, "words": list(words)} for key, words in changes.taken_words]
     _run(transaction, "turns.unlink", unlinked)
+    _run(transaction, "turns.unlink_sources", left)
+    _run(transaction, "turns.note_taken", taken)
     _run(transaction, "turns.link", more)
     _run(transaction, "turns.reword", reworded)
     _run(transaction, "turns.retract", [_retracted_row(turn) for turn in changes.retracted])
-    note_turns(transaction, {each["memory"] for each in (*more, *unlinked)})
+    note_turns(transaction, {each["memory"] for each in (*more, *unlinked, *left)})
 
 
 def _run(transaction: Transaction, query: str, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -105,14 +111,14 @@ class Resting:
 
     ``again`` says that the same source said it in another turn, ``others`` that another turn did,
     and ``in_words`` that one did in the same words, which ``words`` stands for. ``said_at`` is when
-    the turn got its words, in ISO form.
+    the turn got its words.
     """
 
     memory: str
     turn: str
     said_by: str
     words: str | None
-    said_at: str
+    said_at: datetime
     again: bool
     others: bool
     in_words: bool
@@ -124,14 +130,33 @@ def resting_on(
     """What is remembered of some turns: all of the first memories, by their keys."""
     keys = sorted(turn.key for turn in turns)
     rows = transaction.run("turns.resting", space_keys=keys, limit=limit) if keys else ()
-    return tuple(Resting(**row) for row in rows)
+    return tuple(Resting(**{**row, "said_at": _moment(row["said_at"])}) for row in rows)
 
 
-def former_words(transaction: Transaction, memories: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """What memories said before they said what they say now, and until when in ISO form, by key."""
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Former:
+    """Earlier versions of a memory, newest first, each with when it was replaced.
+
+    ``taken_words`` stand for what was taken back of it.
+    """
+
+    versions: tuple[tuple[Memory, datetime], ...] = ()
+    taken_words: frozenset[str] = frozenset()
+
+
+def former_versions(transaction: Transaction, memories: Iterable[str]) -> dict[str, Former]:
+    """What memories were before, by their keys."""
     keys = sorted(memories)
-    rows = transaction.run("turns.former_words", space_keys=keys) if keys else ()
-    return {row["key"]: (row["content"], row["until"]) for row in rows}
+    rows = transaction.run("turns.former_versions", space_keys=keys) if keys else ()
+    return {
+        row["key"]: Former(
+            versions=tuple(
+                (memory_from_revision(text), _moment(until)) for text, until in row["versions"]
+            ),
+            taken_words=frozenset(row["taken_words"]),
+        )
+        for row in rows
+    }
 
 
 def turns_by_key(transaction: Transaction, keys: Iterable[str]) -> dict[str, Turn]:

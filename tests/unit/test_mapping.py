@@ -45,7 +45,15 @@ def test_the_smallest_memory_comes_back_too():
 
 
 def test_neomodel_describes_exactly_the_properties_that_are_stored():
-    index = {"search_text", "search_context", "search_actor", "space_token", "native", "turns"}
+    index = {
+        "search_text",
+        "search_context",
+        "search_actor",
+        "space_token",
+        "native",
+        "turns",
+        "taken_words",
+    }
 
     assert (
         set(MemoryNode.defined_properties(aliases=False, rels=False))
