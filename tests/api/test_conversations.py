@@ -663,6 +663,85 @@ def test_a_message_twice_in_one_call_shows_its_memory_both_times(api):
     assert answer[0]["memories"] == answer[1]["memories"] != []
 
 
+def test_deleting_ends_when_many_memories_of_a_turn_were_retracted_before(api):
+    kept = say(api, turn("I walked along the river. " * 12_000), remember=True).json["turns"][0]
+    for uid in kept["memories"][:35]:
+        assert 200 == api.post(f"/v1/memories/{uid}/retract?{SPACE}", {}).status_code
+
+    answer = delete(api, f"{CHAT}?{SPACE}").json
+
+    left = len(kept["memories"]) - 35
+    assert 0 < left
+    assert {"turns": 1, "memories_retracted": left, "memories_kept": 0} == answer["counts"]
+
+
+def test_a_source_that_leaves_for_another_memory_leaves_no_turn_behind(api):
+    def from_chat(content, conversation, **changes):
+        source = {"conversation_id": conversation, "key": "k"}
+        return observe(api, content, source=source, **changes)
+
+    by_hand = {"type": "manual", "key": "by hand"}
+    uid = observe(api, "We meet at 3.", source=by_hand)["memory"]["uid"]
+    from_chat("We meet at 3.", "a")
+    from_chat("We meet at 3.", "b", importance=9)
+
+    from_chat("We meet at 4.", "b")
+    delete(api, f"/v1/conversations/a?{SPACE}")
+
+    assert "active" == memory(api, uid)["status"]
+    assert [] == memory(api, uid)["turns"]
+
+
+@pytest.mark.parametrize("deleted", [["b"], ["b", "c"], ["c", "b"]])
+def test_words_taken_back_once_are_not_restored_again(api, deleted):
+    uid = observe(api, "Ada lives in Lyon.", "a", logical_key="city")["memory"]["uid"]
+    spoken = {"Paris": "b", "Rome": "c" if "c" in deleted else "b"}
+    for city, conversation in spoken.items():
+        api.house.clock.advance(minutes=1)
+        observe(api, f"Ada lives in {city}.", conversation, logical_key="city")
+
+    for conversation in deleted:
+        api.house.clock.advance(minutes=1)
+        delete(api, f"/v1/conversations/{conversation}?{SPACE}")
+
+    assert "Ada lives in Lyon." == memory(api, uid)["content"]
+
+
+def test_words_that_another_source_says_too_stay(api):
+    by_hand = {"type": "manual", "key": "by hand"}
+    observe(api, "Ada lives in Lyon.", "a", logical_key="city")
+    api.house.clock.advance(minutes=1)
+    uid = observe(api, "Ada lives in Paris.", "b", logical_key="city")["memory"]["uid"]
+    api.house.clock.advance(minutes=1)
+    observe(api, "Ada lives in Paris.", source=by_hand, logical_key="city")
+
+    delete(api, f"/v1/conversations/b?{SPACE}")
+
+    assert "Ada lives in Paris." == memory(api, uid)["content"]
+
+
+def test_words_come_back_with_all_that_was_said_with_them(api):
+    lyon = {"entities": ["place:lyon"], "tags": ["home"], "importance": 40}
+    paris = {"entities": ["place:paris"], "tags": ["office"], "importance": 90}
+    uid = observe(api, "Ada lives in Lyon.", "a", logical_key="city", **lyon)["memory"]["uid"]
+    before = memory(api, uid)
+    api.house.clock.advance(minutes=1)
+    observe(api, "Ada lives in Paris.", "b", logical_key="city", **paris)
+
+    delete(api, f"/v1/conversations/b?{SPACE}")
+
+    after = memory(api, uid)
+    said_then = ("content", "summary", "entities", "tags", "importance", "type", "actor")
+    assert {name: before[name] for name in said_then} == {name: after[name] for name in said_then}
+
+
+@pytest.mark.parametrize("path", ["//[", "//[::1", "/v1//["])
+def test_a_path_that_looks_like_an_address_is_answered(api, path):
+    answer = api.client.get("/", environ_overrides={"REQUEST_URI": path})
+
+    assert answer.status_code < 500
+
+
 def test_the_example_of_the_docs_is_answered(api):
     body = example("**Conversations.**")
 

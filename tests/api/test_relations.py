@@ -300,6 +300,38 @@ def test_an_entity_with_relations_is_not_deleted(world):
     assert (409, True) == (answer.status_code, "1 relation" in answer.json["error"]["message"])
 
 
+def test_without_a_time_the_relation_of_today_is_meant_and_the_others_stay(world):
+    post(world, since="2010-01-01T00:00:00Z", until="2012-01-01T00:00:00Z")
+    today = post(world, since="2015-01-01T00:00:00Z").json["relation"]
+
+    again = post(world).json
+
+    assert ("unchanged", today) == (again["outcome"], again["relation"])
+    assert 2 == world.get(f"/v1/relations?space={SPACE}&ended=true").json["total"]
+
+
+def test_relations_that_a_time_joins_are_one_and_the_other_is_told_as_deleted(world):
+    first = post(world, since="2010-01-01T00:00:00Z", until="2012-01-01T00:00:00Z").json
+    second = post(world, since="2015-01-01T00:00:00Z", until="2016-01-01T00:00:00Z").json
+
+    joined = post(world, since="2011-01-01T00:00:00Z", until="2015-06-01T00:00:00Z").json
+
+    assert "revised" == joined["outcome"]
+    relation = joined["relation"]
+    assert ("2010-01-01T00:00:00Z", "2016-01-01T00:00:00Z") == (
+        relation["since"],
+        relation["until"],
+    )
+    uids = {first["relation"]["uid"], second["relation"]["uid"]}
+    assert relation["uid"] in uids
+    (gone,) = uids - {relation["uid"]}
+    assert 404 == delete(world, gone)
+    trace = world.get(f"/v1/traces/{joined['trace_id']}").json
+    told = ["relation_deleted", "relation_revised"]
+    assert told == sorted(event["outcome"] for event in trace["events"])
+    assert 1 == world.get(f"/v1/relations?space={SPACE}&ended=true").json["total"]
+
+
 def test_the_example_of_the_docs_is_answered(world):
     body = example("**Relations.**")
     remember(world, body["source_memory"], entities=[body["from"]])
