@@ -165,7 +165,7 @@ CALL () {
 UNION ALL
   MATCH (m:Memory)
     SEARCH m IN (FULLTEXT INDEX memory_text FOR $text LIMIT $text_fetch) SCORE AS s
-  WHERE m.space IN $spaces AND m.expires_at > $now AND m.created_at <= $known_at AND @tagged
+  WHERE m.space IN $spaces AND m.expires_at > $now AND m.created_at <= $known_at AND @filtered AND @tagged
   @version_then
   WITH m, r, s, @as_it_was
   WHERE status IN $statuses AND @valid_then AND (r IS NULL OR r.content = m.content)

@@ -101,6 +101,8 @@ def memory_tokens(memory: Memory) -> str:
     said_in = dict.fromkeys(source.conversation_id for source in sources if source.conversation_id)
     tokens.extend(facet_token("captured_by", captor) for captor in captors)
     tokens.extend(facet_token("conversation_id", conversation) for conversation in said_in)
+    if memory.sources_total > len(sources):
+        tokens.append(MORE_SOURCES)
     tokens.extend(facet_token("tag", tag) for tag in memory.tags)
     tokens.extend(facet_token("entity", ref.key) for ref in memory.entities)
     return " ".join(tokens)
@@ -108,3 +110,7 @@ def memory_tokens(memory: Memory) -> str:
 
 def _digest(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:15]
+
+
+# of a memory with more sources than those that its tokens tell
+MORE_SOURCES = facet_token("sources", "more")

@@ -8,10 +8,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from graphmem.model.memory import Status
-from graphmem.model.tokens import Bound, facet_token, term_salt, time_token, wall_token
+from graphmem.model.tokens import (
+    MORE_SOURCES,
+    Bound,
+    facet_token,
+    term_salt,
+    time_token,
+    wall_token,
+)
 from graphmem.text.analysis import query_terms
 
 _NOTHING = "+space_token:none0"
+_OF_SOURCES = ("captured_by", "conversation_id")
 _EARLIEST, _LATEST = -(10**14), 8 * 10**14
 # padded, every text is of the size class 1,001 to 10,000: one plan (neo4j-recall, Pitfalls)
 _PADDED_LENGTH = 1_001
@@ -20,14 +28,20 @@ _LONGEST = 9_999
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Facets:
-    """Filters by value: a memory must carry one of the values of each group."""
+    """Filters by value: a memory must carry one of the values of each group.
+
+    A value of a source may be that of one that the tokens do not tell: the search checks these.
+    """
 
     groups: Sequence[tuple[str, Sequence[str]]] = ()
 
     def clauses(self) -> Iterable[str]:
         """One required clause a group."""
         for facet, values in self.groups:
-            yield f"+({' '.join(f'space_token:{facet_token(facet, value)}' for value in values)})^0"
+            tokens = [facet_token(facet, value) for value in values]
+            if facet in _OF_SOURCES:
+                tokens.append(MORE_SOURCES)
+            yield f"+({' '.join(f'space_token:{token}' for token in tokens)})^0"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

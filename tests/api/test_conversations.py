@@ -6,6 +6,7 @@ from doc_examples import example
 from graphmem.conversations.append import AppendTurns
 from graphmem.model.caller import Role
 from graphmem.model.conversation import Saying, TurnRole
+from graphmem.model.source import CapturedBy
 from graphmem.model.space import parse_space
 
 CHAT = "/v1/conversations/chat"
@@ -551,6 +552,26 @@ def test_what_was_said_more_often_than_sources_are_shown_goes_with_its_turns(api
     assert (["other"], 1) == (conversations_of(api, uid)[-1:], memory(api, uid)["sources_total"])
     delete(api, f"/v1/conversations/other?{SPACE}")
     assert "retracted" == memory(api, uid)["status"]
+
+
+@pytest.mark.parametrize("text_only", [False, True])
+@pytest.mark.parametrize("way", ["by index", "exact", "known at"])
+def test_a_memory_is_found_by_each_of_its_conversations_however_many_there_are(api, way, text_only):
+    for number in range(40):
+        observe(api, "Ada likes tea.", f"chat-{number}", tags=["drinks"])
+        api.house.clock.advance(seconds=1)
+    observe(api, "Ada likes tea with milk.", "other", tags=["drinks"])
+    more = {"exact": {"tags": ["drinks"]}, "known at": {"known_at": api.house.clock.now()}}
+
+    def found(conversation, **changes):
+        asked = {"conversation_id": conversation, "text_only": text_only, **more.get(way, {})}
+        return api.house.contents("tea", **asked, **changes)
+
+    for conversation in ("chat-0", "chat-5", "chat-39"):
+        assert ["Ada likes tea."] == found(conversation)
+        assert ["Ada likes tea."] == found(conversation, captured_by=[CapturedBy.USER])
+        assert [] == found(conversation, captured_by=[CapturedBy.SYSTEM])
+    assert [] == found("chat-40")
 
 
 @pytest.mark.parametrize("identity", ["logical_key", "uid"])
