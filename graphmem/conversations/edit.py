@@ -38,7 +38,7 @@ class EditConversation(MemoryOperation[Conversation]):
         return [text for text in self.changes.values() if text]
 
     def selection(self) -> Selection:
-        """The conversation."""
+        """The conversation as it is, without its turns."""
         key = conversation_key(self.space, self.conversation_id)
         return Selection(conversations=frozenset({key}), with_turns=False)
 

@@ -103,6 +103,10 @@ class _TakeBack(MemoryOperation[TakenBack]):
     def turns(self, transaction: Workbench) -> tuple[Turn, ...]:
         """The turns that are taken back, newest first."""
 
+    def _turn(self, transaction: Workbench, uid: str) -> tuple[Turn, ...]:
+        found = find_turn(transaction, self.key, turn_key(self.space, uid))
+        return (found,) if found else ()
+
     def has_more_turns(self, turns: Sequence[Turn]) -> bool:  # noqa: ARG002
         """Whether there may be turns behind these."""
         return False
@@ -286,10 +290,9 @@ class PopTurn(_TakeBack):
     def turns(self, transaction: Workbench) -> tuple[Turn, ...]:
         """The newest one, or the one that was picked."""
         if self.uid:
-            found = find_turn(transaction, self.key, turn_key(self.space, self.uid))
-        else:
-            found = newest_turn(transaction, self.key)
-        return (found,) if found else ()
+            return self._turn(transaction, self.uid)
+        newest = newest_turn(transaction, self.key)
+        return (newest,) if newest else ()
 
     def check_found(self, conversation: Conversation, *, is_found: bool) -> None:
         """Refuse where there is none, or a room keeps the conversation.
@@ -309,9 +312,8 @@ class DeleteTurn(_TakeBack):
     uid: str
 
     def turns(self, transaction: Workbench) -> tuple[Turn, ...]:
-        """That one."""
-        found = find_turn(transaction, self.key, turn_key(self.space, self.uid))
-        return (found,) if found else ()
+        """The turn of that uid, or none."""
+        return self._turn(transaction, self.uid)
 
     def check_found(self, conversation: Conversation, *, is_found: bool) -> None:  # noqa: ARG002
         """Refuse where it is not there.

@@ -48,7 +48,7 @@ class TakeInConversations(MemoryOperation[Outcomes]):
         return [text for each in names for text in each if text]
 
     def selection(self) -> Selection:
-        """The conversations."""
+        """The conversations as they are here, without their turns."""
         keys = frozenset(each.key for each in self.conversations)
         return Selection(conversations=keys, with_turns=False)
 
@@ -125,9 +125,8 @@ class TakeInTurns(MemoryOperation[Outcomes]):
 
     def _added(self, draft: Draft, here: dict[str, Turn], kept: KeptTurn) -> str | GraphmemError:
         saying, key = kept.saying, conversation_key(self.space, kept.conversation_id)
-        known = here.get(turn_key(self.space, saying.uid)) or draft.turns.created.get(
-            turn_key(self.space, saying.uid)
-        )
+        place = turn_key(self.space, saying.uid)
+        known = here.get(place) or draft.turns.created.get(place)
         if known and (known.conversation_key, known.digest) != (key, words_digest(saying.content)):
             message = f"Another turn of this space has the uid {saying.uid}."
             return Conflict(message)

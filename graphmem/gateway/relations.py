@@ -105,7 +105,7 @@ class PostRelation(Operation[RelationState, Posted]):
 
     @property
     def texts(self) -> Sequence[str]:
-        """The label."""
+        """The label, which is screened as other texts are."""
         return (self.request.label,)
 
     @property
@@ -280,7 +280,7 @@ class DeleteRelation(Operation[Relation | None, Relation]):
         return Decided(answer=state, events=(_event(state, Effect.RELATION_DELETED),))
 
     def apply(self, transaction: Workbench, decided: Decided[Relation]) -> None:
-        """Remove it."""
+        """Remove the relation from the graph."""
         delete_relation(transaction, decided.answer)
 
 

@@ -3,7 +3,7 @@
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -75,19 +75,14 @@ def change_turns(transaction: Transaction, changes: TurnChanges) -> None:
     """Write what a decision does to conversations."""
     links = defaultdict(list)
     for link in changes.links:
-        links[link.turn].append(
-            {"memory": link.memory, "said_by": link.said_by, "words": link.words}
-        )
+        links[link.turn].append(asdict(link))
     created = [_new_row(turn, links.pop(turn.key, [])) for turn in changes.created]
     if changes.conversations:
         conversations = [_conversation_row(each) for each in changes.conversations]
         begun = sorted({turn.space.key for turn in changes.created if turn.number == 1})
         transaction.run("turns.save", conversations=conversations, space_rows=created, spaces=begun)
-    more = [link | {"turn": turn} for turn, each in sorted(links.items()) for link in each]
-    unlinked = [
-        {"memory": each.memory, "turn": each.turn, "said_by": each.said_by}
-        for each in changes.unlinked
-    ]
+    more = [link for _, each in sorted(links.items()) for link in each]
+    unlinked = [asdict(each) for each in changes.unlinked]
     reworded = [_reworded_row(after) for _, after in changes.reworded]
     left = [{"memory": key, "said_by": name} for key, name in sorted(changes.left_sources)]
     taken = [{"memory": key, "words": list(words)} for key, words in changes.taken_words]
