@@ -308,7 +308,11 @@ def language_model_of(settings: Settings) -> LanguageModel | None:
     """
     llm = settings.llm
     return build_language_model(
-        llm.name, key=llm.api_key, url=llm.base_url, timeout_seconds=llm.timeout_seconds
+        llm.name,
+        key=llm.api_key,
+        url=llm.base_url,
+        api=llm.api,
+        timeout_seconds=llm.timeout_seconds,
     )
 
 

@@ -270,6 +270,7 @@ class LanguageModelSettings:
     name: str = _text("none", r"^(none|openai:.+)$", "Must be none or openai:<model>.")
     api_key: str | None = field(default=None, repr=False)
     base_url: str | None = None
+    api: str = _value("auto", validate.OneOf(["auto", "responses", "chat"]))
     timeout_seconds: float = _number(20.0, 0.1, 600)
 
 

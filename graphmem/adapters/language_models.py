@@ -12,14 +12,21 @@ from graphmem.ports import LanguageModel
 _FAILURES_MAX = 3  # in a row, after which the model is left alone for a while
 _REST_SECONDS = 60.0
 _ANSWER_MAX_TOKENS = 4_000
+_NO_SUCH_CALL = {404, 405, 501}
 
 
 def build_language_model(
-    name: str, *, key: str | None = None, url: str | None = None, timeout_seconds: float = 20.0
+    name: str,
+    *,
+    key: str | None = None,
+    url: str | None = None,
+    api: str = "auto",
+    timeout_seconds: float = 20.0,
 ) -> LanguageModel | None:
     """The model of a name, ``none`` or ``openai:<model>``.
 
-    Without one, deterministic rules do its work.
+    Without one, deterministic rules do its work. It is asked by an ``api``: ``responses``,
+    ``chat``, or ``auto``, which is chat where the server has no responses.
 
     Raises:
         SettingsError: it has neither a key nor an address.
@@ -27,18 +34,18 @@ def build_language_model(
     if name == "none":
         return None
     return OpenAILanguageModel(
-        name.partition(":")[2], key=key, url=url, timeout_seconds=timeout_seconds
+        name.partition(":")[2], key=key, url=url, api=api, timeout_seconds=timeout_seconds
     )
 
 
 class OpenAILanguageModel:
-    """A chat model that answers in JSON of a schema.
+    """A model that answers in JSON of a schema.
 
     After three failures in a row it is not asked for a minute.
     """
 
     def __init__(
-        self, model: str, *, key: str | None, url: str | None, timeout_seconds: float
+        self, model: str, *, key: str | None, url: str | None, api: str, timeout_seconds: float
     ) -> None:
         from openai import OpenAI  # noqa: PLC0415 - a heavy import that a service without a model need not pay
 
@@ -49,6 +56,8 @@ class OpenAILanguageModel:
             api_key=key or "none", base_url=url, timeout=timeout_seconds, max_retries=0
         )
         self._model = model
+        self._api = api
+        self._is_chat_only = False  # whether the server was found to have chat alone
         self._breaker = pybreaker.CircuitBreaker(
             fail_max=_FAILURES_MAX, reset_timeout=_REST_SECONDS
         )
@@ -69,29 +78,70 @@ class OpenAILanguageModel:
         from openai import OpenAIError  # noqa: PLC0415
 
         try:
-            response = self._client.chat.completions.create(
-                model=self._model,
-                messages=[
-                    {"role": "system", "content": instructions},
-                    {"role": "user", "content": text},
-                ],
-                temperature=0,
-                max_completion_tokens=_ANSWER_MAX_TOKENS,
-                response_format={
-                    "type": "json_schema",
-                    "json_schema": {"name": "answer", "schema": dict(schema), "strict": True},
-                },
-            )
+            answered = self._text(instructions, text, schema)
         except OpenAIError as error:
             msg = f"The language model does not answer: {type(error).__name__}."
             raise ModelUnavailable(msg) from error
-        return _object(response.choices[0].message.content if response.choices else None)
+        except (AttributeError, TypeError, ValueError) as error:  # openai lets any body through
+            msg = "The language model did not answer in the form of its API."
+            raise ModelUnavailable(msg) from error
+        return _object(answered)
+
+    def _text(self, instructions: str, text: str, schema: Mapping[str, Any]) -> str | None:
+        """The text of an answer, by the API of the setting or the one that the server has."""
+        from openai import APIStatusError  # noqa: PLC0415
+
+        if self._api == "chat" or self._is_chat_only:
+            return self._by_chat(instructions, text, schema)
+        try:
+            return self._by_responses(instructions, text, schema)
+        except APIStatusError as error:
+            if self._api == "responses" or error.status_code not in _NO_SUCH_CALL:
+                raise
+        answered = self._by_chat(instructions, text, schema)
+        self._is_chat_only = True  # known by now: a model that is not there is 404 by chat too
+        return answered
+
+    def _by_responses(self, instructions: str, text: str, schema: Mapping[str, Any]) -> str:
+        response = self._client.responses.create(
+            model=self._model,
+            instructions=instructions,
+            input=text,
+            temperature=0,
+            max_output_tokens=_ANSWER_MAX_TOKENS,
+            store=False,  # as it is by chat: else the server keeps what memories say
+            text={
+                "format": {
+                    "type": "json_schema",
+                    "name": "answer",
+                    "schema": dict(schema),
+                    "strict": True,
+                }
+            },
+        )
+        return response.output_text
+
+    def _by_chat(self, instructions: str, text: str, schema: Mapping[str, Any]) -> str | None:
+        response = self._client.chat.completions.create(
+            model=self._model,
+            messages=[
+                {"role": "system", "content": instructions},
+                {"role": "user", "content": text},
+            ],
+            temperature=0,
+            max_completion_tokens=_ANSWER_MAX_TOKENS,
+            response_format={
+                "type": "json_schema",
+                "json_schema": {"name": "answer", "schema": dict(schema), "strict": True},
+            },
+        )
+        return response.choices[0].message.content if response.choices else None
 
 
 def _object(text: str | None) -> Mapping[str, Any]:
     try:
         answered = json.loads(text or "")
-    except ValueError as error:
+    except (TypeError, ValueError) as error:
         msg = "The language model did not answer in JSON."
         raise ModelUnavailable(msg) from error
     if not isinstance(answered, dict):

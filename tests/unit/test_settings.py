@@ -43,6 +43,7 @@ def test_every_unknown_or_unfit_key_is_named_at_once(tmp_path):
         "GRAPHMEM_NEO4J_URI": "http://x",
         "GRAPHMEM__EMBEDDER__NAME": "magic",
         "GRAPHMEM_LLM": "magic",
+        "GRAPHMEM__LLM__API": "magic",
     }
 
     with pytest.raises(SettingsError) as caught:
@@ -56,6 +57,7 @@ def test_every_unknown_or_unfit_key_is_named_at_once(tmp_path):
         "neo4j.uri",
         "embedder.name",
         "llm.name",
+        "llm.api",
     ):
         assert place in caught.value.message
 
