@@ -15,6 +15,7 @@ from api.entities import views as entities
 from api.errors import GraphmemApi, register_error_handlers
 from api.intake import bulletins, contexts, ingest, write_backs
 from api.json_blueprint import JsonBlueprint
+from api.lifecycle import views as lifecycle
 from api.memories import changes
 from api.memories import views as memories
 from api.observability import observe_requests
@@ -57,6 +58,7 @@ BLUEPRINTS: tuple[JsonBlueprint, ...] = (
     memories.blueprint,
     changes.blueprint,
     conversations.blueprint,
+    lifecycle.blueprint,
     edges.blueprint,
     recall.blueprint,
     entities.blueprint,

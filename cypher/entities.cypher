@@ -98,6 +98,16 @@ RETURN e.key AS key, rank, score, @entity
 ORDER BY rank DESC, score DESC, key
 LIMIT $limit;
 
+// name: named
+// The entities of an owner that have one of some names exactly and that readers of some spaces see.
+// parameters: most, owner, spaces, text
+CYPHER 25
+MATCH (e:Entity)
+  SEARCH e IN (FULLTEXT INDEX entity_names FOR $text LIMIT $most) SCORE AS s
+WHERE e.space = $owner AND @shown
+RETURN e.key AS key, @entity
+ORDER BY s DESC, key;
+
 // name: count_found
 // How many entities a search shows on all its pages.
 // parameters: most, owners, spaces, text

@@ -237,6 +237,24 @@ RETURN anchor.conversation AS conversation, @memory AS m, @entities AS entities,
        EXISTS { (m)-[:FROM_TURN]->(:Turn) } AS has_turn, step
 ORDER BY conversation, step;
 
+// name: without_statement
+// The next plain memories by key, of spaces where facts are extracted, that are not known by what they state.
+// parameters: after, limit
+MATCH (m:Memory)
+USING INDEX m:Memory(key)
+WHERE m.key > $after AND m.statement IS NULL AND m.kept_by IS NULL
+  AND NOT (m.space CONTAINS '/orchestrator:' OR m.space CONTAINS '/corpus:') AND size(m.content) <= 4000
+WITH m ORDER BY m.key LIMIT $limit
+RETURN @memory AS m, @entities AS entities
+ORDER BY m.key;
+
+// name: note_statements
+// Note what memories state.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (m:Memory {key: row.key})
+SET m.statement = row.statement, m.asserts = row.asserts;
+
 // name: said_without_turn
 // The next memories by key that stand in a conversation and have no turn.
 // parameters: after, limit

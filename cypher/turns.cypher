@@ -1,6 +1,6 @@
 // fragment: turn_head
 // The values of a turn t without its words: times as text, with the memories of its space that are of it.
-.uid, .conversation, .number, .role, .actor, .message_id, .version, .status, .digest,
+.uid, .conversation, .number, .role, .forgotten, .actor, .message_id, .version, .status, .digest,
 at: toString(t.at), recorded_at: toString(t.recorded_at), changed_at: toString(t.changed_at),
 memories: COLLECT {
   MATCH (m:Memory)-[:FROM_TURN]->(t)

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import graphmem.conversations.room
 import graphmem.intake.room
+import graphmem.lifecycle.room
 import graphmem.upkeep.room
 from graphmem.adapters.clock import SystemClock
 from graphmem.adapters.embedders import build_embedder
@@ -65,6 +66,7 @@ ROOMS: tuple[BuildRoom, ...] = (
     graphmem.upkeep.room.build,
     graphmem.intake.room.build,
     graphmem.conversations.room.build,
+    graphmem.lifecycle.room.build,
 )
 
 _RETRY_SECONDS = 0.2

@@ -70,7 +70,9 @@ class TurnAnswer(Schema):
     conversation_id = fields.String()
     role = fields.Enum(TurnRole, by_value=True)
     actor = fields.String(allow_none=True)
-    content = fields.String()
+    content = fields.String(
+        allow_none=True, metadata={"description": "null: its words were kept for some time only"}
+    )
     at = fields.DateTime(metadata={"description": "When it was said"})
     recorded_at = fields.DateTime()
     metadata = fields.Dict()
@@ -220,7 +222,7 @@ def turn_view(turn: Turn) -> dict[str, Any]:
         "conversation_id": turn.conversation_id,
         "role": turn.role.value,
         "actor": turn.actor,
-        "content": turn.content,
+        "content": None if turn.is_forgotten else turn.content,
         "at": iso(turn.at),
         "recorded_at": iso(turn.recorded_at),
         "metadata": dict(turn.metadata),

@@ -66,6 +66,25 @@ class ConversationKeeper:
             PolicyRefused: it may not be stored.
             KeptByRoom, RetractedSource, Conflict: see AppendTurns.
         """
+        operation = self.to_append(
+            space, conversation_id, sayings, caller=caller, remember=remember
+        )
+        return self.gateway.execute(operation, caller)
+
+    def to_append(
+        self,
+        space: Space,
+        conversation_id: str,
+        sayings: Sequence[Saying],
+        *,
+        caller: Caller,
+        remember: bool,
+    ) -> AppendTurns:
+        """The operation that keeps turns, checked and embedded.
+
+        Raises:
+            InvalidInput, PolicyRefused: see append.
+        """
         _check(space, conversation_id, sayings)
         said = [self._named(normalised(each)) for each in sayings]
         requests = [
@@ -80,7 +99,7 @@ class ConversationKeeper:
                 raise _of_turn(refused.error, requests[refused.index][0])
         is_much = len(requests) > _EMBEDDED_AT_ONCE
         ready = prepared.without_vectors() if is_much else self.preparation.embed(prepared)
-        operation = AppendTurns(
+        return AppendTurns(
             space=space,
             conversation_id=conversation_id,
             sayings=said,
@@ -89,7 +108,6 @@ class ConversationKeeper:
             vectors=ready.vectors,
             screened=texts_of(conversation_id, said),
         )
-        return self.gateway.execute(operation, caller)
 
     def _named(self, saying: Saying) -> Saying:
         return saying if saying.uid else replace(saying, uid=self.ids.new("turn"))

@@ -15,7 +15,6 @@ from graphmem.model.conversation import (
     Turn,
     conversation_key,
     turn_key,
-    words_digest,
 )
 from graphmem.model.memory import Memory, memory_key
 from graphmem.model.space import Space
@@ -127,7 +126,7 @@ class TakeInTurns(MemoryOperation[Outcomes]):
         saying, key = kept.saying, conversation_key(self.space, kept.conversation_id)
         place = turn_key(self.space, saying.uid)
         known = here.get(place) or draft.turns.created.get(place)
-        if known and (known.conversation_key, known.digest) != (key, words_digest(saying.content)):
+        if known and (known.conversation_key, known.digest) != (key, saying.digest):
             message = f"Another turn of this space has the uid {saying.uid}."
             return Conflict(message)
         if known is None:

@@ -60,6 +60,7 @@ class _TurnLine(Line):
     metadata = fields.Dict(keys=fields.String(), load_default=dict)
     message_id = fields.String(allow_none=True)
     native = fields.Dict(keys=fields.String(), allow_none=True)
+    forgotten = fields.String(allow_none=True, validate=validate.Regexp("[0-9a-f]{64}$"))
     memories = fields.List(fields.Nested(_FromTurnLine), load_default=list)
 
 
@@ -152,6 +153,7 @@ def _line(turn: Turn, memories: Sequence[tuple[str, str]]) -> dict[str, Any]:
         "metadata": dict(turn.metadata),
         "message_id": turn.message_id,
         "native": None if turn.native is None else dict(turn.native),
+        **({"forgotten": turn.digest} if turn.is_forgotten else {}),
         "memories": [{"uid": uid, "said_by": said_by} for uid, said_by in memories],
     }
 

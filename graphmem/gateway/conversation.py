@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from graphmem.model.memory import Memory, Status
+from graphmem.model.source import CapturedBy
 
 _WORD = re.compile(r"\S+")
 _TELLING_WORDS = 5  # by which a turn is known in the context of another
@@ -61,9 +62,15 @@ class Chain:
 
 
 def conversation_key(memory: Memory) -> str | None:
-    """The key of the conversation that a memory is a turn of; it never spans a wall."""
-    conversation_id = memory.source.conversation_id
-    return f"{memory.space.key}|{conversation_id}" if conversation_id else None
+    """The key of the conversation that a memory is a turn of; it never spans a wall.
+
+    What a room extracted from a conversation is no turn of it.
+    """
+    source = memory.source
+    is_extracted = source.captured_by is CapturedBy.EXTRACTOR and memory.native is not None
+    if source.conversation_id is None or is_extracted:
+        return None
+    return f"{memory.space.key}|{source.conversation_id}"
 
 
 def with_built_context(

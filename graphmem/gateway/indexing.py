@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from graphmem.gateway.conversation import leading_words
 from graphmem.model.memory import Memory
 from graphmem.model.policy import IndexPolicy
+from graphmem.model.space import WITHOUT_FACTS
 from graphmem.model.tokens import memory_tokens, salted
 from graphmem.text.analysis import analyse
 from graphmem.text.sentences import sentences
+from graphmem.text.statements import STATEMENT_MAX_CHARS, stated_of, statement_hash
 
 _MONTHS = (
     "January February March April May June July August September October November December".split()
@@ -22,6 +24,8 @@ class IndexEntry:
     search_context: str
     search_actor: str
     space_token: str
+    statement: str | None  # what facts are known by (003)
+    asserts: str | None
 
 
 def index_entry(memory: Memory, policy: IndexPolicy) -> IndexEntry:
@@ -40,7 +44,22 @@ def index_entry(memory: Memory, policy: IndexPolicy) -> IndexEntry:
         search_context=salted(context, tenant),
         search_actor=salted(around[1], tenant),
         space_token=memory_tokens(memory),
+        **statement_fields(memory),
     )
+
+
+def statement_fields(memory: Memory) -> dict[str, str | None]:
+    """What plain memories are known by where facts are: words, and what they state a value of.
+
+    Kinds of spaces in which no facts are extracted need none.
+    """
+    is_long = len(memory.content) > STATEMENT_MAX_CHARS
+    if memory.kept_by or is_long or memory.space.kind in WITHOUT_FACTS:
+        return {"statement": None, "asserts": None}
+    return {
+        "statement": statement_hash(memory.content),
+        "asserts": stated_of(memory.content, memory.actor),
+    }
 
 
 def texts_to_embed(content: str, actor: str | None, policy: IndexPolicy) -> tuple[str, ...]:

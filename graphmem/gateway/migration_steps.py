@@ -8,6 +8,7 @@ from typing import Any
 
 from graphmem.errors import ValueDamaged
 from graphmem.gateway.claims import content_claims, source_claim
+from graphmem.gateway.indexing import statement_fields
 from graphmem.gateway.preparation import in_nfc
 from graphmem.gateway.sources import words_digest
 from graphmem.gateway.turn_migration import turn_what_was_said
@@ -270,6 +271,17 @@ def index_names(connection: Connection, report: Report) -> None:
         report(f"{done:,} entities are indexed under their names")
 
 
+def note_statements(connection: Connection, report: Report) -> None:
+    """Let plain memories be known by what they state: facts are not stored beside them again."""
+    done = 0
+    for rows in _batches(connection, "schema.without_statement"):
+        space_rows: list[dict[str, Any]] = [
+            {"key": each.key, **statement_fields(each)} for each in _whole(rows, report)
+        ]
+        done += _write(connection, "schema.note_statements", space_rows)
+        report(f"{done:,} memories are known by what they state")
+
+
 CORE_STEPS: Mapping[int, MigrationStep] = {
     7: keep_what_orchestrators_doubt,
     8: claim_by_what_counts,
@@ -281,4 +293,6 @@ CORE_STEPS: Mapping[int, MigrationStep] = {
     19: date_former_vectors,
     21: turn_what_was_said,
     23: index_names,
+    26: note_statements,
+    27: index_names,  # also as they are spelled without what divides their words
 }

@@ -92,7 +92,7 @@ class TurnDraft:
         check_conversation_keeper(self.conversations.get(conversation), self.room)
         self.check_not_taken_back(conversation, saying)
         turn = self._message(conversation, saying)
-        if turn and turn.digest != words_digest(saying.content):
+        if turn and turn.digest != saying.digest:
             message = f"The message {turn.message_id} of this conversation says something else."
             raise Conflict(message)
 
@@ -121,7 +121,8 @@ class TurnDraft:
             number=started.numbered + 1,
             role=saying.role,
             content=saying.content,
-            digest=words_digest(saying.content),
+            digest=saying.digest,
+            is_forgotten=saying.forgotten is not None,
             at=saying.at or recorded_at,
             recorded_at=recorded_at,
             changed_at=recorded_at,

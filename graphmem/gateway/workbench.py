@@ -32,7 +32,7 @@ class MemoryIndex:
             slot=self.slot.suffix,
         )
 
-    def _fields(self, memory: Memory) -> Mapping[str, str]:
+    def _fields(self, memory: Memory) -> Mapping[str, str | None]:
         return asdict(index_entry(memory, self.policy))
 
 

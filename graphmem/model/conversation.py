@@ -62,6 +62,12 @@ class Saying:
     message_id: str | None = None
     native: Mapping[str, object] | None = None
     recorded_at: datetime | None = None
+    forgotten: str | None = None  # the digest of words that were kept for some time only
+
+    @property
+    def digest(self) -> str:
+        """What stands for its words, also for those that are forgotten."""
+        return self.forgotten or words_digest(self.content)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,6 +96,7 @@ class Turn:
     native: Mapping[str, object] | None = None
     version: int = 1
     is_retracted: bool = False
+    is_forgotten: bool = False  # its words were to be kept for some time only
     memories: tuple[str, ...] = ()
 
     @property

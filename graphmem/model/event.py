@@ -15,6 +15,7 @@ class Subject(StrEnum):
     TURN = "turn"
     RELATION = "relation"
     CONVERSATION = "conversation"
+    EXTRACTION = "extraction"
 
 
 class Effect(StrEnum):
@@ -43,6 +44,8 @@ class Effect(StrEnum):
     RELATION_CREATED = "relation_created"
     RELATION_REVISED = "relation_revised"
     RELATION_DELETED = "relation_deleted"
+    EXTRACTION_DUE = "extraction_due"
+    EXTRACTED = "extracted"
     # jobs
     CONTRADICTION = "contradiction"
     EMBEDDED = "embedded"

@@ -28,6 +28,10 @@ class SpaceKind(StrEnum):
     CORPUS = "corpus"
 
 
+# kinds in which no facts are extracted from turns (003)
+WITHOUT_FACTS = frozenset({SpaceKind.ORCHESTRATOR, SpaceKind.CORPUS})
+
+
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)
 class Space:
     """One space of one tenant, optionally narrowed by a persona."""

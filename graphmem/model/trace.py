@@ -19,6 +19,7 @@ class TraceKind(StrEnum):
     ENTITY = "entity"
     TURN = "turn"
     RELATION = "relation"
+    EXTRACTION = "extraction"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -100,6 +100,17 @@ def intent_of(text: str) -> Intent:
     )
 
 
+def noted_intent(values: Mapping[str, object]) -> Intent:
+    """The intent that native values of 003 tell; a word that is none of ours tells nothing."""
+    goal, action, areas = (values.get(name) for name in ("goal", "action", "entity_types"))
+    named = {str(each) for each in areas} if isinstance(areas, list) else set()
+    return Intent(
+        goal=next((each for each in Goal if each.value == goal), None),
+        action=next((each for each in Action if each.value == action), None),
+        areas=frozenset(each for each in Area if each.value in named),
+    )
+
+
 def intent_match(one: Intent, other: Intent, policy: LifecyclePolicy) -> float:
     """How well two intents match, 0 to 1: by goal 0.5, by action 0.3, by shared areas 0.2.
 

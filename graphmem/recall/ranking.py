@@ -1,8 +1,11 @@
 """Ranking: candidates as the rankers see them, and the ranker that orders them."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from typing import Any
 
+from graphmem.model.source import CapturedBy
 from graphmem.recall.candidates import Arm, Candidate, Scored
 from graphmem.recall.question import Question
 from graphmem.recall.rankers.blend import blend
@@ -16,7 +19,8 @@ from graphmem.store.candidates import CandidateRow, CandidateSet, Search
 def ranked(fetched: CandidateSet, search: Search, question: Question) -> list[Scored]:
     """The candidates in the order of the question's ranker, best first."""
     request, ranker, policy = question.request, question.ranker, question.policy
-    candidates = [_candidate(row, fetched) for row in fetched.rows]
+    said = _remembered_turns(fetched)
+    candidates = [_candidate(row, fetched, said) for row in fetched.rows]
     if search.vector_memories:
         candidates = list(_within(candidates, search.vector_memories, search.text_limit))
     match ranker:
@@ -30,7 +34,20 @@ def ranked(fetched: CandidateSet, search: Search, question: Question) -> list[Sc
             return rrf(candidates, policy.rrf, now=question.now)
 
 
-def _candidate(row: CandidateRow, fetched: CandidateSet) -> Candidate:
+def _remembered_turns(fetched: CandidateSet) -> frozenset[str]:
+    """The turns that candidates say word for word."""
+    said = (node for node in fetched.nodes.values() if not _is_extracted(node))
+    return frozenset(uid for node in said for uid in node.get("turns") or ())
+
+
+def _is_extracted(node: Mapping[str, Any]) -> bool:
+    """Whether a room extracted a memory from what was said."""
+    return node.get("captured_by") == CapturedBy.EXTRACTOR and node.get("native") is not None
+
+
+def _candidate(row: CandidateRow, fetched: CandidateSet, said: frozenset[str]) -> Candidate:
+    node = fetched.nodes.get(row.key, {})
+    turns = frozenset(node.get("turns") or ())
     return Candidate(
         key=row.key,
         uid=row.uid,
@@ -38,7 +55,9 @@ def _candidate(row: CandidateRow, fetched: CandidateSet) -> Candidate:
         confidence=row.confidence,
         updated_at=row.updated_at,
         created_at=row.created_at,
-        content=fetched.nodes.get(row.key, {}).get("content", ""),
+        content=node.get("content", ""),
+        intent=_noted_intent(node.get("native")),
+        is_in_turn=_is_extracted(node) and bool(turns) and turns <= said,
         entities=tuple(sorted(key for key, _ in fetched.mentions.get(row.key, ()))),
         recall_count=row.recall_count,
         contested=row.contested,
@@ -46,6 +65,14 @@ def _candidate(row: CandidateRow, fetched: CandidateSet) -> Candidate:
         text=_arm(row.text_rank, row.text_score),
         graph=_arm(row.graph_rank, row.graph_score),
     )
+
+
+def _noted_intent(native: str | None) -> Mapping[str, object] | None:
+    """The intent among the native values of a memory."""
+    if not native or '"intent"' not in native:
+        return None
+    found = json.loads(native).get("intent")
+    return found if isinstance(found, Mapping) else None
 
 
 def _arm(rank: int | None, score: float | None) -> Arm | None:

@@ -13,12 +13,19 @@ from graphmem.model.space import Space
 from graphmem.model.tokens import ends_after_ms, epoch_ms, facet_token
 from graphmem.store.candidates import CardFact
 from graphmem.store.connection import Connection, Row, Transaction
-from graphmem.store.entity_names import alias_token, label_token, name_fields, name_query
+from graphmem.store.entity_names import (
+    alias_token,
+    label_token,
+    name_fields,
+    name_query,
+    named_query,
+)
 from graphmem.store.mapping import entity_change_from_node, entity_from_node, entity_properties
 from graphmem.store.pages import every_row, read_page
 
 _LAST = datetime(9999, 12, 30, tzinfo=UTC)
 FOUND_MAX = 1_000  # entities that a search ranks
+NAMES_MAX = 500  # that are looked for at once
 _TYPES_MAX = 64  # beyond, a list without types goes through all entities of its owners
 _BEHIND_ALL = 3  # above every rank of a search
 _LAST_CHARACTER = "\U0010ffff"
@@ -140,6 +147,23 @@ class Entities:
             item_of=lambda row: entity_from_node(row["e"]).seen_from(keys),
             cursor_of=lambda row: (row["rank"], row["score"], row["key"]),
         )
+
+    def named(self, space: Space, names: Sequence[str]) -> list[Entity]:
+        """The entities of a space's owner that have one of some names, blanks and hyphens aside.
+
+        Who reads the space sees them.
+        """
+        if not names:
+            return []
+        owner = space.without_persona.key
+        rows = self._connection.fetch(
+            "entities.named",
+            owner=owner,
+            spaces=[each.key for each in space.readable_with_it()],
+            text=named_query(owner, names[:NAMES_MAX]),
+            most=FOUND_MAX,
+        )
+        return [entity_from_node(row["e"]) for row in rows]
 
     def known_of(
         self, spaces: Sequence[Space], ref: EntityRef, question: CardQuestion

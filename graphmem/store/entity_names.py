@@ -4,6 +4,7 @@ Each name is also one token, with its signs, so that the whole name is found bef
 owner shares one with another, and no tenant a word, so nobody's names weigh for others.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
@@ -16,6 +17,7 @@ _NEAR_MIN_CHARS = 4  # shorter words are found as they are alone
 _FAR_MIN_CHARS = 8  # longer ones also with two letters apart
 _WHOLE_NAME, _NEAR = 100, 0.5  # what a match weighs beside that of one word
 _CACHED = 4_096
+_DIVIDES = re.compile(r"[\s_-]+")
 _PADDED_LENGTH = 1_001  # one plan for all texts (neo4j-recall, Pitfalls)
 
 
@@ -32,9 +34,14 @@ def _indexed(space_key: str, type_: str, label: str, aliases: tuple[str, ...]) -
         _owner_token(space_key),
         facet_token("entity_type", type_),
         label_token(space_key, label),
-        *(alias_token(space_key, alias) for alias in aliases),
+        joined_token(space_key, label),
     ]
-    return words, " ".join(tokens)
+    return words, " ".join(tokens) + "".join(said_tokens(space_key, each) for each in aliases)
+
+
+def said_tokens(space_key: str, alias: str) -> str:
+    """The tokens of one other name, with a blank before them."""
+    return f" {alias_token(space_key, alias)} {joined_token(space_key, alias)}"
 
 
 def name_words(space_key: str, name: str) -> str:
@@ -51,6 +58,17 @@ def label_token(space_key: str, name: str) -> str:
 def alias_token(space_key: str, name: str) -> str:
     """The token of a whole other name, letter case aside."""
     return facet_token(f"alias of {space_key}", _form(name))
+
+
+def joined_token(space_key: str, name: str) -> str:
+    """The token of a whole name without what divides its words, letter case aside."""
+    return facet_token(f"joined of {space_key}", _DIVIDES.sub("", _form(name)))
+
+
+def named_query(owner: str, names: Iterable[str]) -> str:
+    """The Lucene text that finds the entities of an owner that have one of some names exactly."""
+    tokens = dict.fromkeys(joined_token(owner, name) for name in names)
+    return f"+({_any([_owner_token(owner)])})^0 +({_any(tokens)})".ljust(_PADDED_LENGTH)
 
 
 def name_query(query: str, *, owners: Sequence[str], types: Sequence[str]) -> str:

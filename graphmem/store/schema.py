@@ -86,6 +86,8 @@ class MemoryNode(StructuredNode):
     search_context = StringProperty()
     search_actor = StringProperty()
     space_token = StringProperty()
+    statement = StringProperty()
+    asserts = StringProperty()
 
     chunks = RelationshipFrom("ChunkNode", "OF")
     entities = RelationshipTo("EntityNode", "MENTIONS")
@@ -93,6 +95,7 @@ class MemoryNode(StructuredNode):
     next_turn = RelationshipTo("MemoryNode", "NEXT")
     more_sources = RelationshipTo("SourceNode", "FROM")
     said_in = RelationshipTo("TurnNode", "FROM_TURN")
+    extracted_by = RelationshipTo("ExtractionNode", "EXTRACTED_BY")
 
 
 class SourceNode(StructuredNode):
@@ -315,12 +318,13 @@ class TurnNode(StructuredNode):
     number = IntegerProperty(required=True)
     role = StringProperty(required=True)
     actor = StringProperty()
-    content = StringProperty(required=True)
+    content = StringProperty()
     chars = IntegerProperty(required=True)
     digest = StringProperty(required=True)
     metadata = StringProperty()
     message_id = StringProperty()
     native = StringProperty()
+    forgotten = BooleanProperty()
     status = StringProperty(required=True)
     version = IntegerProperty(required=True)
     at = UtcTimeProperty(required=True)
@@ -329,6 +333,81 @@ class TurnNode(StructuredNode):
 
     said_in = RelationshipTo("ConversationNode", "IN")
     revisions = RelationshipTo("TurnRevisionNode", "HAS_REVISION")
+    waits_in = RelationshipTo("BufferNode", "WAITS_IN")
+    thread = RelationshipTo("ThreadNode", "IN_THREAD")
+
+
+class BufferNode(StructuredNode):
+    """The turns of a session that wait for their extraction (003)."""
+
+    __label__ = "Buffer"
+
+    key = StringProperty(required=True)
+    space = StringProperty(required=True)
+    session = StringProperty(required=True)
+    turns = IntegerProperty()
+    user_turns = IntegerProperty()
+    characters = IntegerProperty()
+    digest = StringProperty()
+    first_at = UtcTimeProperty()
+    last_at = UtcTimeProperty()
+    last_extraction_at = UtcTimeProperty()
+    last_digest = StringProperty()
+    extractions = IntegerProperty()
+
+
+class ExtractionNode(StructuredNode):
+    """Turns that are read together, and what was kept of them (003)."""
+
+    __label__ = "Extraction"
+    __optional_labels__: ClassVar[list[str]] = ["WaitingExtraction", "EmptyExtraction"]
+
+    uid = StringProperty(required=True)
+    key = StringProperty(required=True)
+    space = StringProperty(required=True)
+    session = StringProperty(required=True)
+    reason = StringProperty(required=True)
+    engine = StringProperty()
+    is_guarded = BooleanProperty()
+    is_empty = BooleanProperty()
+    turn_count = IntegerProperty()
+    characters = IntegerProperty()
+    first_at = UtcTimeProperty()
+    decided_at = UtcTimeProperty(required=True)
+    at = UtcTimeProperty()
+    claim = StringProperty()
+    claimed_until = UtcTimeProperty()
+    tries = IntegerProperty()
+    has_words = BooleanProperty()
+    has_texts = BooleanProperty()
+    entities = StringProperty()
+    relationships = StringProperty()
+    refused_facts = StringProperty()
+    profile_updates = StringProperty()
+    questions = StringProperty()
+    reflection = StringProperty()
+    refused = StringProperty()
+    degraded = ArrayProperty(StringProperty())
+
+    turns = RelationshipTo("TurnNode", "READS")
+    buffer = RelationshipTo("BufferNode", "EMPTIES")
+    entities_named = RelationshipTo("EntityNode", "NAMED")
+
+
+class ThreadNode(StructuredNode):
+    """Turns of a session that follow each other without a long pause (003)."""
+
+    __label__ = "Thread"
+
+    uid = StringProperty(required=True)
+    key = StringProperty(required=True)
+    space = StringProperty(required=True)
+    session = StringProperty(required=True)
+    title = StringProperty(required=True)
+    turn_count = IntegerProperty(required=True)
+    words = StringProperty(required=True)
+    first_at = UtcTimeProperty(required=True)
+    last_at = UtcTimeProperty(required=True)
 
 
 class TurnRevisionNode(StructuredNode):

@@ -55,7 +55,7 @@ def read_turns(
             for conversation, message_id in sorted(selection.messages)
         ]
         found = transaction.run("turns.of_messages", space_rows=rows)
-        turns = [_turn(row["turn"]) for row in found]
+        turns = [turn_from_row(row["turn"]) for row in found]
         messages = {(each.conversation_key, each.message_id or ""): each for each in turns}
     places = {
         (memory, each.conversation, each.said_by)
@@ -67,7 +67,7 @@ def read_turns(
         names = ("memory", "conversation", "said_by")
         rows = [dict(zip(names, place, strict=True)) for place in sorted(places)]
         for row in transaction.run("turns.said_by", space_rows=rows):
-            said[row["memory"], row["conversation"], row["said_by"]] = _turn(row["turn"])
+            said[row["memory"], row["conversation"], row["said_by"]] = turn_from_row(row["turn"])
     return messages, said
 
 
@@ -157,7 +157,7 @@ def former_versions(transaction: Transaction, memories: Iterable[str]) -> dict[s
 def turns_by_key(transaction: Transaction, keys: Iterable[str]) -> dict[str, Turn]:
     """Turns by their keys, also those that were taken back, without their words."""
     rows = transaction.run("turns.by_keys", space_keys=sorted(keys))
-    turns = [_turn(row["turn"]) for row in rows]
+    turns = [turn_from_row(row["turn"]) for row in rows]
     return {turn.key: turn for turn in turns}
 
 
@@ -172,7 +172,7 @@ def newest_turn(transaction: Transaction, conversation: str) -> Turn | None:
     rows = transaction.run(
         "turns.before", space_key=conversation, number=_NO_NUMBER, limit=1, chars=0
     )
-    return _turn(rows[0]["turn"]) if rows else None
+    return turn_from_row(rows[0]["turn"]) if rows else None
 
 
 def turn_heads(
@@ -180,13 +180,13 @@ def turn_heads(
 ) -> tuple[Turn, ...]:
     """The newest turns of a conversation up to a number, newest first, without their words."""
     rows = transaction.run("turns.heads", space_key=conversation, number=upto, limit=limit)
-    return tuple(_turn(row["turn"]) for row in rows)
+    return tuple(turn_from_row(row["turn"]) for row in rows)
 
 
 def find_turn(transaction: Transaction, conversation: str, key: str) -> Turn | None:
     """A turn of a conversation, by their keys."""
     rows = transaction.run("turns.find", conversation=conversation, space_key=key)
-    return _turn(rows[0]["turn"]) if rows else None
+    return turn_from_row(rows[0]["turn"]) if rows else None
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -228,7 +228,7 @@ class Conversations:
     def find_turn(self, conversation: str, key: str) -> Turn | None:
         """A turn of a conversation, by their keys."""
         rows = self._connection.fetch("turns.find", conversation=conversation, space_key=key)
-        return _turn(rows[0]["turn"]) if rows else None
+        return turn_from_row(rows[0]["turn"]) if rows else None
 
     def sources_of(self, turns: Iterable[Turn]) -> dict[str, list[tuple[str, str]]]:
         """Of which memories some turns are, by key: their uids and the names of the sources."""
@@ -260,7 +260,7 @@ class Conversations:
         rows = self._connection.fetch(
             query, space_key=conversation, number=number, limit=limit + 1, chars=_CHARS_AT_ONCE
         )
-        turns = tuple(_turn(row["turn"]) for row in rows[:limit])
+        turns = tuple(turn_from_row(row["turn"]) for row in rows[:limit])
         return SomeTurns(turns=turns, has_more=bool(rows) and rows[0]["seen"] > len(turns))
 
     def versions(self, turn: Turn, after: Cursor | None = None, *, limit: int) -> Page[TurnVersion]:
@@ -324,7 +324,8 @@ def _conversation_row(conversation: Conversation) -> dict[str, Any]:
     return times | {"key": conversation.key, "properties": properties | own}
 
 
-def _turn(node: Row) -> Turn:
+def turn_from_row(node: Row) -> Turn:
+    """The turn of a row."""
     space, _, conversation_id = node["conversation"].partition("|")
     plain: dict[str, Any] = {name: node.get(name) for name in _HEAD}
     times: dict[str, Any] = {name: _moment(node[name]) for name in _NATIVE_TIMES}
@@ -338,6 +339,7 @@ def _turn(node: Row) -> Turn:
         metadata=json.loads(node.get("metadata") or "{}"),
         native=json.loads(node["native"]) if node.get("native") else None,
         is_retracted=node["status"] != "active",
+        is_forgotten=bool(node.get("forgotten")),
         memories=tuple(node["memories"]),
     )
 
@@ -365,12 +367,14 @@ def turn_properties(turn: Turn) -> dict[str, Any]:
             "status": "retracted" if turn.is_retracted else "active",
             "metadata": _json(turn.metadata) if turn.metadata else None,
             "native": _json(turn.native) if turn.native is not None else None,
+            "forgotten": turn.is_forgotten or None,
         }
     )
 
 
 def _words(turn: Turn) -> dict[str, Any]:
-    return {"content": turn.content, "chars": len(turn.content), "digest": turn.digest}
+    content = None if turn.is_forgotten else turn.content
+    return {"content": content, "chars": len(turn.content), "digest": turn.digest}
 
 
 def _json(value: Mapping[str, object]) -> str:

@@ -17,7 +17,7 @@ from graphmem.ports import Vector
 from graphmem.store.connection import Row as ReadRow
 from graphmem.store.connection import Transaction
 from graphmem.store.entities import lock_standing
-from graphmem.store.entity_names import alias_token, name_fields, name_words
+from graphmem.store.entity_names import name_fields, name_words, said_tokens
 from graphmem.store.mapping import (
     chunk_copies,
     edge_from_row,
@@ -40,7 +40,7 @@ _FIELDS = tuple(each.name for each in fields(Memory) if each.name not in _NOT_OF
 class Enrichment:
     """What a decision does not decide: how its memories are indexed and the vectors they get."""
 
-    index_fields: Callable[[Memory], Mapping[str, str]]
+    index_fields: Callable[[Memory], Mapping[str, str | None]]
     vectors: Mapping[int, Sequence[Vector]]  # by the index of the item
     embedder: str
     slot: str = ""  # of its vectors
@@ -491,7 +491,7 @@ def _mention_row(memory: Memory, ref: EntityRef) -> Row:
         "key": f"{space}|{ref.key}",
         "said": label if is_said else None,
         "said_words": name_words(space, label) if is_said else "",
-        "said_token": f" {alias_token(space, label)}" if is_said else "",
+        "said_token": said_tokens(space, label) if is_said else "",
         "properties": {
             "entity_key": ref.key,
             "space": space,

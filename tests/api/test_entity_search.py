@@ -160,7 +160,7 @@ def test_the_words_of_a_tenant_are_its_own(api):
     )
 
     assert f" {term_salt(api.house.caller.tenant)}zanzibar" == words
-    assert 3 == len(tokens.split())
+    assert 4 == len(tokens.split())
 
 
 def test_names_of_an_older_store_are_indexed_by_a_migration(api):

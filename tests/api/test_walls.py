@@ -46,6 +46,8 @@ def world(api_of_module):
     related = {"from": "person:ada", "to": "place:x", "label": f"saw {SECRET}"}
     answer = api.post("/v1/relations", related | {"space": "user:ada", "source_memory": "two"})
     assert 201 == answer.status_code
+    waits = {"space": "user:ada", "session": SECRET, "role": "user", "content": f"{SECRET}."}
+    assert 201 == api.post("/v1/turns", waits).status_code
     said = {"role": "user", "content": f"{SECRET} said.", "message_id": "message"}
     answer = api.post(f"{CHAT}/turns", {"space": "user:ada", "turns": [said]})
     assert 201 == answer.status_code
@@ -145,6 +147,27 @@ BY_SPACE = {
     ),
     "DELETE /v1/conversations/{conversation_id}/turns/{uid}": (
         f"{CHAT}/turns/one?space=user:ada",
+        None,
+    ),
+    "POST /v1/turns": (
+        "/v1/turns",
+        {"space": "user:ada", "session": "chat", "role": "user", "content": "FYI it is mine."},
+    ),
+    "POST /v1/turns/batch": (
+        "/v1/turns/batch",
+        {"space": "user:ada", "session": "c", "turns": [{"role": "user", "content": "Mine."}]},
+    ),
+    "GET /v1/extractions": ("/v1/extractions?space=user:ada", None),
+    "GET /v1/extractions/{uid}": ("/v1/extractions/one?space=user:ada", None),
+    "POST /v1/extractions/preview": (
+        "/v1/extractions/preview",
+        {"space": "user:ada", "turns": [{"role": "user", "content": f"I know {SECRET[:4]}."}]},
+    ),
+    "GET /v1/spaces/{name}/buffers": ("/v1/spaces/user:ada/buffers", None),
+    "POST /v1/spaces/{name}/buffers/flush": ("/v1/spaces/user:ada/buffers/flush", {}),
+    "GET /v1/spaces/{name}/threads": ("/v1/spaces/user:ada/threads", None),
+    "GET /v1/entities/{key}/activity": (
+        "/v1/entities/person:ada/activity?space=user:ada",
         None,
     ),
     "GET /v1/relations": ("/v1/relations?space=user:ada", None),

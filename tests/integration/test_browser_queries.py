@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from neo4j.graph import Path as GraphPath
+from sessions import Session
 
 from api.memories.schemas import MemoryRequest, write_request
 from graphmem.demo import SPACE, requests
@@ -16,6 +17,7 @@ FOLDER = ROOT / "cypher" / "browser"
 EXAMPLE = ROOT / "docs" / "browser" / "example.json"
 RELATION = ROOT / "docs" / "browser" / "relation.json"
 QUERIES = sorted(FOLDER.glob("*.cypher"))
+TURN = ROOT / "docs" / "browser" / "turn.json"
 WAITING = "This one waits for its vectors."
 
 
@@ -34,6 +36,8 @@ def filled(house):
         label=values["label"],
     )
     assert house.graphmem.relation_keeper.post(asked, caller=house.caller).answer.is_new
+    turn = json.loads(TURN.read_text("utf-8"))
+    assert 1 == len(Session(house, turn["space"], turn["session"]).read(turn["content"]).kept.facts)
     house.embedder.is_broken = True
     house.write(write_request({"space": SPACE, "content": WAITING}))
     house.embedder.is_broken = False
@@ -129,6 +133,7 @@ def test_the_counts_are_of_each_type_and_status(filled):
     space = f"{filled.caller.tenant}/{SPACE}"
 
     assert [
+        (space, "Decision", "active", 1),
         (space, "Event", "active", 1),
         (space, "Fact", "active", 62),
         (space, "Fact", "superseded", 1),

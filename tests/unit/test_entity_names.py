@@ -7,6 +7,7 @@ from graphmem.store.entity_names import (
     name_fields,
     name_query,
     name_words,
+    said_tokens,
 )
 
 ADA, BOB, OTHER = "main/user:ada", "main/user:bob", "other/user:ada"
@@ -18,7 +19,7 @@ def test_what_a_mention_adds_is_what_the_whole_would_be_indexed_under():
 
     assert after == {
         "search_names": before["search_names"] + name_words(ADA, "J. D."),
-        "space_token": f"{before['space_token']} {alias_token(ADA, 'J. D.')}",
+        "space_token": before["space_token"] + said_tokens(ADA, "J. D."),
     }
 
 

@@ -53,6 +53,8 @@ def test_neomodel_describes_exactly_the_properties_that_are_stored():
         "native",
         "turns",
         "taken_words",
+        "statement",
+        "asserts",
     }
 
     assert (

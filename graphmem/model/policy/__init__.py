@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphmem.model.policy.intake import IngestConfig, MemoryConfig, RetrievalConfig, ScopeConfig
+from graphmem.model.policy.lifecycle import LifecycleConfig
 from graphmem.model.policy.recall import (
     BlendPolicy,
     CardPolicy,
@@ -48,6 +49,7 @@ __all__ = [
     "GraphPolicy",
     "IndexPolicy",
     "IngestConfig",
+    "LifecycleConfig",
     "LifecyclePolicy",
     "MemoryConfig",
     "PlanPolicy",
@@ -74,4 +76,5 @@ class Policy:
     upkeep: UpkeepPolicy = field(default_factory=UpkeepPolicy)
     memory: MemoryConfig = field(default_factory=MemoryConfig)
     entities: EntityPolicy = field(default_factory=EntityPolicy)
+    lifecycle: LifecycleConfig = field(default_factory=LifecycleConfig)
     rooms: Mapping[str, Any] = field(default_factory=dict)

@@ -8,6 +8,7 @@ from graphmem.model.policy import Policy
 from graphmem.model.policy.rules import Rule, rule_of
 
 _OLDER_REFUSAL, _INSTRUCTIONS = "write.refuse_injection", "screening.instructions"
+_NEWER_NAMES = {"recall.lifecycle.intent_weight": "recall.lifecycle.intent_routing_boost"}
 
 
 def policy_values(policy: Policy) -> dict[str, Any]:
@@ -35,6 +36,8 @@ def renamed(overrides: Mapping[str, Any]) -> dict[str, Any]:
     for path, value in overrides.items():
         if path == _OLDER_REFUSAL and isinstance(value, bool):
             found.setdefault(_INSTRUCTIONS, "refuse" if value else "mark")
+        elif path in _NEWER_NAMES:
+            found.setdefault(_NEWER_NAMES[path], value)
         else:
             found[path] = value
     return found

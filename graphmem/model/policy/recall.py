@@ -15,6 +15,7 @@ class FusedPolicy:
     graph_weight: float = number(1.5)  # of the graph arm, where it is asked for
     contradiction: float = number(0.95)
     confidence_floor: float = number(0.9)  # factor = floor + (1 - floor) x confidence
+    in_turn: float = number(0.5)  # of a fact whose turn is found too, which says it in full
     vector_candidates: int = number(100, most=500)  # chunks
     text_candidates: int = number(50, most=500)
 
@@ -64,7 +65,7 @@ class LifecyclePolicy:
     negative_hit: float = number(0.05)  # taken away for each
     negative_hits_max: int = number(10)
     negative_max: float = number(0.25)
-    intent_weight: float = number(0.12)
+    intent_routing_boost: float = number(0.12)  # for a full match of intents
     intent_goal: float = number(0.5)  # the parts of a match, 1 together
     intent_action: float = number(0.3)
     intent_areas: float = number(0.2)

@@ -7,21 +7,25 @@ from collections.abc import Sequence
 from dataclasses import Field, dataclass, field
 from typing import Any, cast
 
+import re2
+
 _RULE = "rule"
 _MOST = 1_000_000
+_PATTERNS_MAX, _PATTERN_MAX_CHARS = 50, 200
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Rule:
     """What a value may be: a number from ``least`` to ``most``, one of some words, or several.
 
-    ``is_positive`` refuses 0.
+    ``is_positive`` refuses 0; ``is_pattern`` takes a list of regular expressions instead.
     """
 
     least: float = 0
     most: float = _MOST
     is_positive: bool = False
     words: Sequence[str] = ()
+    is_pattern: bool = False
 
     def problem(self, default: object, value: object) -> str | None:
         """What is wrong with a value, by the kind of the default; None when all is well."""
@@ -30,7 +34,7 @@ class Rule:
         if isinstance(default, str):
             return None if value in self.words else f"Must be one of {', '.join(self.words)}."
         if isinstance(default, tuple):
-            return self._problem_of_words(value)
+            return _problem_of_patterns(value) if self.is_pattern else self._problem_of_words(value)
         return self._problem_of_number(default, value)
 
     def _problem_of_words(self, value: object) -> str | None:
@@ -51,6 +55,43 @@ class Rule:
         if isinstance(default, int) and number != int(number):
             return "Must be an integer."
         return None
+
+
+def _problem_of_patterns(value: object) -> str | None:
+    if not isinstance(value, list | tuple) or len(value) > _PATTERNS_MAX:
+        return f"Must be a list of at most {_PATTERNS_MAX} regular expressions."
+    found = (
+        f"{number}: {problem}" for number, each in enumerate(value) if (problem := _broken(each))
+    )
+    return next(found, None)
+
+
+def _broken(pattern: object) -> str | None:
+    """What is wrong with a regular expression, which has to match in linear time."""
+    if not isinstance(pattern, str) or not 1 <= len(pattern) <= _PATTERN_MAX_CHARS:
+        return f"Must be a regular expression of 1 to {_PATTERN_MAX_CHARS} characters."
+    try:
+        compiled_pattern(pattern)
+    except (re2.error, UnicodeEncodeError):
+        return "Must be a regular expression without look-around and back references."
+    return None
+
+
+def compiled_pattern(pattern: str) -> Any:  # noqa: ANN401 - re2 has no types
+    """A regular expression that matches in linear time, whatever the case.
+
+    Raises:
+        re2.error: it is broken, or could only match by trying again.
+    """
+    options = re2.Options()
+    options.case_sensitive = False
+    options.log_errors = False
+    return re2.compile(pattern, options)
+
+
+def patterns() -> Any:  # noqa: ANN401 - a field of that default
+    """A list of regular expressions that a space may set."""
+    return field(default=(), metadata={_RULE: Rule(is_pattern=True)})
 
 
 def number(default: float, **rule: Any) -> Any:  # noqa: ANN401 - a field of that default

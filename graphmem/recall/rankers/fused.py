@@ -1,6 +1,7 @@
 """``fused``: weighted reciprocal ranks of the arms, with light factors and no decay by age."""
 
 from collections.abc import Iterable
+from math import prod
 
 from graphmem.model.policy import FusedPolicy
 from graphmem.recall.candidates import Candidate, Scored, in_total_order, reciprocal_ranks
@@ -31,8 +32,11 @@ def _score(candidate: Candidate, policy: FusedPolicy, best: float) -> Scored:
     }
     confidence = policy.confidence_floor + (1 - policy.confidence_floor) * candidate.confidence
     contradiction = policy.contradiction if candidate.contested else 1.0
+    light = {"confidence": confidence, "contradiction": contradiction}
+    if candidate.is_in_turn:
+        light["in_turn"] = policy.in_turn
     return Scored(
         candidate=candidate,
-        score=sum(arms.values()) * confidence * contradiction,
-        factors=arms | {"confidence": confidence, "contradiction": contradiction},
+        score=sum(arms.values()) * prod(light.values()),
+        factors=arms | light,
     )

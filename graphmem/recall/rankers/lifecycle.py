@@ -6,7 +6,7 @@ from math import log10
 
 from graphmem.model.policy import LifecyclePolicy
 from graphmem.recall.candidates import Candidate, Scored, in_total_order
-from graphmem.recall.intent import Intent, intent_match, intent_of
+from graphmem.recall.intent import Intent, intent_match, intent_of, noted_intent
 
 
 def lifecycle(
@@ -39,11 +39,18 @@ def _score(
         "importance": policy.importance_weight * importance,
         "feedback": _feedback(candidate, policy),
         "negative": _negative(candidate, policy),
-        "intent": policy.intent_weight * intent_match(wanted, intent_of(candidate.content), policy),
+        "intent": policy.intent_routing_boost * intent_match(wanted, _intent(candidate), policy),
     }
     share = policy.recency_weight
     base = (1 - share) * blended["similarity"] + share * blended["recency"]
     return Scored(candidate=candidate, score=base + sum(added.values()), factors=blended | added)
+
+
+def _intent(candidate: Candidate) -> Intent:
+    """What a candidate is after: as it was noted when it was stored, else by its words."""
+    if candidate.intent is not None:
+        return noted_intent(candidate.intent)
+    return intent_of(candidate.content)
 
 
 def _feedback(candidate: Candidate, policy: LifecyclePolicy) -> float:

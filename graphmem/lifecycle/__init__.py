@@ -1,0 +1,1 @@
+"""Lifecycle (003): from a conversation turn to a kept fact."""

@@ -1,0 +1,92 @@
+"""The room of the lifecycle: from a conversation turn to a kept fact (003)."""
+
+from datetime import datetime, timedelta
+
+from graphmem.conversations.room import keeper_over
+from graphmem.lifecycle.extract_job import ExtractJob
+from graphmem.lifecycle.extractor import Extractor
+from graphmem.lifecycle.forgetting import EmptyExtractions, SpokenWords
+from graphmem.lifecycle.keeper import LifecycleKeeper
+from graphmem.lifecycle.linking import Linking
+from graphmem.lifecycle.reaction import ForgetTurns
+from graphmem.lifecycle.transfer import BufferTransfer, ExtractionTransfer, ThreadTransfer
+from graphmem.model.job import Every, Job, Run
+from graphmem.rooms import Core, Prune, Room
+from graphmem.store.activity import ActivityReader
+from graphmem.store.buffers import Buffers
+from graphmem.store.extractions import Extractions
+from graphmem.store.statements import NearStatements
+from graphmem.store.threads import ThreadReader
+from graphmem.store.upkeep import Upkeep
+
+_CALLS = 4  # of a model that one extraction may wait for
+
+
+def build(core: Core) -> Room:
+    """The room over a core."""
+    conversations = keeper_over(core)
+    extractions = Extractions(core.connection)
+    near = NearStatements(core.connection, core.index.slot)
+    extractor = Extractor(
+        gateway=core.gateway,
+        preparation=core.writing.preparation,
+        policies=core.policies,
+        policy=core.policy,
+        ids=core.ids,
+        entities=core.entities,
+        extractions=extractions,
+        linking=Linking(near=near, clock=core.clock, model=core.language_model),
+        model=core.language_model,
+        claimed_for=timedelta(seconds=60 + _CALLS * core.settings.llm.timeout_seconds),
+    )
+    keeper = LifecycleKeeper(
+        conversations=conversations,
+        extractor=extractor,
+        policies=core.policies,
+        clock=core.clock,
+        ids=core.ids,
+        buffers=Buffers(core.connection),
+        extractions=extractions,
+        threads=ThreadReader(core.connection),
+        entities=core.entities,
+        activities=ActivityReader(core.connection),
+    )
+    return Room(
+        name="lifecycle",
+        service=keeper,
+        jobs=(
+            Job(
+                name="extract",
+                does="reads turns that wait: what a crash or a caller left, and quiet buffers",
+                schedule=Every(minutes=1, grace_seconds=60),
+                function=ExtractJob(keeper=keeper).run,
+            ),
+        ),
+        prunes=_prunes(core),
+        transfers=(
+            BufferTransfer(buffers=keeper.buffers, gateway=core.gateway),
+            ExtractionTransfer(extractions=extractions, gateway=core.gateway),
+            ThreadTransfer(threads=keeper.threads, gateway=core.gateway),
+        ),
+        reactions=(ForgetTurns(),),
+    )
+
+
+def _prunes(core: Core) -> tuple[Prune, ...]:
+    """What retention forgets: extractions that kept nothing, and words of turns where asked for."""
+    empty = EmptyExtractions(connection=core.connection)
+    words = SpokenWords(
+        connection=core.connection,
+        upkeep=Upkeep(core.connection, core.index.slot),
+        policies=core.policies,
+        clock=core.clock,
+    )
+
+    def forget_empty(_: datetime, run: Run) -> int:
+        days = core.settings.traces.keep_days
+        return empty.forget(core.clock.now() - timedelta(days=days), run)
+
+    return (
+        Prune(counted_as="empty_extractions", forget=forget_empty),
+        Prune(counted_as="turn_words", forget=lambda _, run: words.forget(run)),
+    )

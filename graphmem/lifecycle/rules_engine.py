@@ -1,0 +1,130 @@
+"""Rules engine: what users say in some turns, by its wording and without any model. Pure.
+
+Each sentence of a user that fits a category is a statement of its own turn; who said it is kept.
+What assistants say never becomes a fact of a user.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
+
+import regex
+
+from graphmem.lifecycle.categories import category_of
+from graphmem.lifecycle.named_things import OTHER, names_in, relationships_in
+from graphmem.model.conversation import TurnRole
+from graphmem.model.extraction import (
+    Category,
+    EngineName,
+    Findings,
+    Heard,
+    Named,
+    Relationship,
+    Statement,
+)
+from graphmem.text.sentences import sentences
+
+
+def _whole_words(*alternatives: str) -> regex.Pattern[str]:
+    """Whole words in any letter case."""
+    return regex.compile(rf"(?<!\w)(?:{'|'.join(alternatives)})(?!\w)", regex.IGNORECASE)
+
+
+_SENTENCES_MAX = 200  # of one turn
+_STATED, _TOLD, _HEDGED, _GUESSED = 0.95, 0.8, 0.6, 0.35
+_GUESS = _whole_words(
+    "maybe|perhaps|possibly|might|may be|could be|not sure|no idea if|i guess|i suppose|who knows",
+    "not certain|i wonder",
+)
+_HEDGE = _whole_words(
+    "i think|i believe|i feel like|probably|likely|seems?|apparently|usually|mostly|kind of",
+    "sort of",
+    "somewhat|more or less|roughly|i reckon|supposedly|tend to|in a way|as far as i know|afaik",
+)
+_FIRST_PERSON = _whole_words("i|i'm|i've|i'll|i'd|my|mine|we|we're|we've|our|ours")
+_TAG = regex.compile(r"(?<!\w)#([\p{L}\p{N}_-]{2,40})")
+CORRECTION_TAG = "correction"  # which archival spares
+
+
+def read(turns: Sequence[Heard], known: Mapping[str, str], *, joins: bool = False) -> Findings:
+    """What the users of some turns state; ``known`` are kinds of entities by their names.
+
+    With ``joins`` sentences of one category behind each other are one statement.
+    """
+    statements: list[Statement] = []
+    relationships: list[Relationship] = []
+    for turn in turns:
+        if turn.role is TurnRole.USER:
+            for sentence, category in _telling(turn.content, joins=joins):
+                number = len(statements)
+                places = names_in(sentence, known)
+                statements.append(_statement(turn, sentence, category, [p.named for p in places]))
+                relationships += relationships_in(sentence, places, turn.actor, number)
+    named = [*_ends(relationships), *(each for one in statements for each in one.entities)]
+    types = _types(named)
+    return Findings(
+        engine=EngineName.RULES,
+        statements=tuple(_typed_statement(each, types) for each in statements),
+        entities=_typed(named, types),
+        relationships=tuple(
+            replace(each, source=types[each.source.name], target=types[each.target.name])
+            for each in relationships
+        ),
+    )
+
+
+def _types(named: Sequence[Named]) -> dict[str, Named]:
+    """One kind for each name: the first that is told, which verbs tell best."""
+    found: dict[str, Named] = {}
+    for each in named:
+        if found.get(each.name, each).type in {OTHER, each.type}:
+            found[each.name] = each
+    return found
+
+
+def _typed(named: Sequence[Named], types: Mapping[str, Named]) -> tuple[Named, ...]:
+    return tuple(dict.fromkeys(types[each.name] for each in named))
+
+
+def _typed_statement(statement: Statement, types: Mapping[str, Named]) -> Statement:
+    return replace(statement, entities=_typed(statement.entities, types))
+
+
+def _telling(content: str, *, joins: bool) -> Iterator[tuple[str, Category]]:
+    """The sentences of a text that are worth keeping, each with its category."""
+    said = sentences(content, limit=_SENTENCES_MAX) or (content.strip(),)
+    found = ((sentence, category_of(sentence)) for sentence in said)
+    if not joins:
+        yield from ((sentence, category) for sentence, category in found if category)
+        return
+    for category, group in groupby(found, key=itemgetter(1)):
+        if category:
+            yield " ".join(sentence for sentence, _ in group), category
+
+
+def _statement(turn: Heard, sentence: str, category: Category, named: Sequence[Named]) -> Statement:
+    tags = [tag.lower() for tag in _TAG.findall(sentence)]
+    return Statement(
+        category=category,
+        content=sentence,
+        confidence=confidence_of(sentence),
+        tags=tuple(dict.fromkeys(tags)),
+        turns=(turn.uid,),
+        entities=tuple(dict.fromkeys(named)),
+    )
+
+
+def _ends(relationships: Sequence[Relationship]) -> Iterator[Named]:
+    for each in relationships:
+        yield from (each.source, each.target)
+
+
+def confidence_of(sentence: str) -> float:
+    """How sure a sentence is, 0 to 1, by its wording: stated, told of others, hedged or guessed."""
+    text = sentence.replace("\u2019", "'")
+    if _GUESS.search(text):
+        return _GUESSED
+    if _HEDGE.search(text):
+        return _HEDGED
+    return _STATED if _FIRST_PERSON.search(text) else _TOLD
