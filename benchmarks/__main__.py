@@ -15,6 +15,7 @@ from rich.console import Console
 from benchmarks import locomo, longmemeval
 from benchmarks.durability import run_durability
 from benchmarks.graph import run_graph
+from benchmarks.lifecycle import run_lifecycle
 from benchmarks.memory import run_memory
 from benchmarks.orchestrators import run_orchestrators
 from benchmarks.quality import DATA_SETS, run_quality
@@ -98,6 +99,7 @@ PARTS: dict[str, Callable[[Options, Console], Mapping[str, Any]]] = {
     "speed": lambda options, console: run_speed(options.data, sizes=options.sizes, console=console),
     "graph": lambda options, console: run_graph(options.data, console=console),
     "upkeep": lambda options, console: run_upkeep(options.data, console=console),
+    "lifecycle": lambda options, console: run_lifecycle(options.data, console=console),
     "orchestrators": lambda options, console: run_orchestrators(options.data, console=console),
     "memory": lambda options, console: run_memory(options.data, console=console),
     "durability": lambda _, console: run_durability(console=console),

@@ -104,13 +104,13 @@ def _kill_each(service: Service, progress: Progress) -> list[str]:
     killed = []
     for number, part in enumerate(_VICTIMS, start=1):
         threshold = _ADDS * number // (len(_VICTIMS) + 1)
-        _wait_until(lambda threshold=threshold: progress.done() >= threshold, 2 * _GIVE_UP_SECONDS)
-        if _kill(service.process.pid, part):
+        wait_until(lambda threshold=threshold: progress.done() >= threshold, 2 * _GIVE_UP_SECONDS)
+        if kill_part(service.process.pid, part):
             killed.append(part)
     return killed
 
 
-def _kill(pid: int, part: str) -> bool:
+def kill_part(pid: int, part: str) -> bool:
     """Kill the process of a part; one that is just being started again is waited for."""
 
     def kill() -> bool:
@@ -119,7 +119,7 @@ def _kill(pid: int, part: str) -> bool:
             process.kill()
         return process is not None
 
-    return _wait_until(kill, 30.0)
+    return wait_until(kill, 30.0)
 
 
 def _add_all(target: Target, numbers: range, progress: Progress) -> None:
@@ -165,7 +165,7 @@ def _try(
 
 
 def _check(target: Target, progress: Progress, killed: tuple[str, ...]) -> Findings:
-    _wait_until(lambda: _answers(target), _GIVE_UP_SECONDS)
+    wait_until(lambda: _answers(target), _GIVE_UP_SECONDS)
     counts: Counter[str] = Counter()
     with target.client() as client:
         for number, uid in sorted(progress.uids.items()):
@@ -220,7 +220,8 @@ def _answers(target: Target) -> bool:
             return False
 
 
-def _wait_until(condition: Callable[[], bool], seconds: float) -> bool:
+def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
+    """Wait for something; whether it came in time."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if condition():
