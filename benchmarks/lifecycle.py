@@ -30,6 +30,7 @@ from graphmem.lifecycle.signals import scan
 from graphmem.model.conversation import TurnRole
 from graphmem.model.extraction import Category
 from graphmem.model.space import FIRST_TENANT
+from graphmem.text.secrets import has_secret
 
 SENTENCES = Path(__file__).parent / "sentences"
 _SCANS = 300
@@ -293,13 +294,14 @@ def _lifebench(path: Path) -> list[dict[str, object]]:
 
 
 def _beam(path: Path) -> list[dict[str, object]]:
+    """The turns of a chat about code, but for those with a password in them, which are refused."""
     if not path.is_file():
         return []
     chat = json.loads(gzip.decompress(path.read_bytes()))[0]
     return [
         {"role": each["role"], "content": each["content"][:32_000]}
         for each in chat["messages"]
-        if each["content"].strip()
+        if each["content"].strip() and not has_secret(each["content"])
     ]
 
 

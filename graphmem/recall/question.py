@@ -23,6 +23,7 @@ class Question:
     ranker: RankerName
     now: datetime
     plan: Plan | None = None
+    keeps_turns: bool = False  # the first space has turns as memories beside the facts in them
     # those that its filter means: for each, one by owner, as keys within their space
     entities: Sequence[tuple[str, ...]] = ()
 
@@ -66,4 +67,5 @@ def question_of(
         ranker=request.ranker or ranker,
         now=now,
         plan=chosen,
+        keeps_turns=policy.lifecycle.keep_turns,
     )

@@ -16,6 +16,8 @@ from graphmem.text.analysis import word_forms
 
 # how far down light factors may lift a candidate from, without another round trip
 _SPARE_PAYLOAD = 10
+_SPARE_WITH_TURNS = 40  # what stands behind turns is known once its content is
+_TIMES_WITH_TURNS = 2  # candidates of an arm where one thing is there as a turn and as a fact
 _CHUNKS_PER_MEMORY = 5  # how many chunks are asked for to fill a large limit
 _EARLIEST = datetime(1, 1, 2, tzinfo=UTC)
 _LATEST = datetime(9999, 12, 30, tzinfo=UTC)
@@ -28,7 +30,8 @@ def search_of(question: Question, vector: Vector | None, *, terms_max: int) -> S
     begins_by, ends_after = _interval(request, question.now)
     is_fused = question.ranker is RankerName.FUSED
     numbers = policy.fused if is_fused else policy.rrf
-    texts = request.candidates_text or max(numbers.text_candidates, request.limit)
+    least = numbers.text_candidates * (_TIMES_WITH_TURNS if question.keeps_turns else 1)
+    texts = request.candidates_text or max(least, request.limit)
     return Search(
         vector=vector,
         text=lucene_query(
@@ -69,7 +72,7 @@ def search_of(question: Question, vector: Vector | None, *, terms_max: int) -> S
 def _chunks(question: Question) -> int:
     """How many chunks are asked for at first."""
     request, policy = question.request, question.policy
-    least = policy.fused.vector_candidates
+    least = policy.fused.vector_candidates * (_TIMES_WITH_TURNS if question.keeps_turns else 1)
     if request.candidates_vector:
         return max(least, 2 * request.candidates_vector)
     return min(max(least, request.limit * _CHUNKS_PER_MEMORY), policy.candidates_max)
@@ -92,7 +95,8 @@ def current_or_as_of(as_of: datetime | None) -> tuple[Status, ...]:
 def _payload(question: Question) -> int:
     """How many candidates come with their contents; other rankers than fused need all of them."""
     if _knows_its_results(question):
-        return question.request.limit + _SPARE_PAYLOAD
+        spare = _SPARE_WITH_TURNS if question.keeps_turns else _SPARE_PAYLOAD
+        return question.request.limit + spare
     return 2 * question.policy.candidates_max
 
 

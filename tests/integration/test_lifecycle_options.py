@@ -467,7 +467,7 @@ def test_with_kept_turns_a_fact_stands_behind_its_turn(ada):
     items = ada.house.recall("Where does Ada work at? Siemens?").items
 
     assert ["Observation", "Fact"] == [item.memory.type.value for item in items[:2]]
-    assert 0.5 == items[1].explanation.factors["in_turn"]
+    assert 0.25 == items[1].explanation.factors["in_turn"]
     assert "in_turn" not in items[0].explanation.factors
 
 

@@ -97,6 +97,33 @@ def test_contradiction_and_low_confidence_weigh_lightly():
     )
 
 
+def test_a_fact_whose_turn_is_found_counts_a_quarter():
+    plain = fused([a_candidate(text=1)], FusedPolicy())[0].score
+    behind = fused([a_candidate(text=1, is_in_turn=True)], FusedPolicy())[0]
+
+    assert pytest.approx(0.25 * plain) == behind.score
+    assert 0.25 == behind.factors["in_turn"]
+
+
+def test_a_fact_whose_turn_is_found_takes_no_rank_from_others():
+    alone = fused(
+        [a_candidate("a", text=1, vector=2), a_candidate("b", text=2, vector=1)], FusedPolicy()
+    )
+    among = fused(
+        [
+            a_candidate("a", text=1, vector=3),
+            a_candidate("fact", text=2, vector=1, is_in_turn=True),
+            a_candidate("b", text=3, vector=2),
+        ],
+        FusedPolicy(),
+    )
+
+    assert [(each.candidate.uid, each.score) for each in alone] == [
+        (each.candidate.uid, each.score) for each in among[:2]
+    ]
+    assert "fact" == among[2].candidate.uid
+
+
 @given(
     st.lists(
         st.tuples(st.integers(1, 100), st.integers(1, 100)),

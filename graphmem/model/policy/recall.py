@@ -15,7 +15,7 @@ class FusedPolicy:
     graph_weight: float = number(1.5)  # of the graph arm, where it is asked for
     contradiction: float = number(0.95)
     confidence_floor: float = number(0.9)  # factor = floor + (1 - floor) x confidence
-    in_turn: float = number(0.5)  # of a fact whose turn is found too, which says it in full
+    in_turn: float = number(0.25)  # of a fact whose turn is found too, which says it in full
     vector_candidates: int = number(100, most=500)  # chunks
     text_candidates: int = number(50, most=500)
 
