@@ -29,6 +29,7 @@ from graphmem.lifecycle.categories import category_of
 from graphmem.lifecycle.signals import scan
 from graphmem.model.conversation import TurnRole
 from graphmem.model.extraction import Category
+from graphmem.model.source import CapturedBy
 from graphmem.model.space import FIRST_TENANT
 from graphmem.text.secrets import has_secret
 
@@ -318,7 +319,7 @@ def _posted(
                 answer = client.call("POST", "/v1/turns/batch", body | {"turns": part})
                 errors += answer.status != 201
             sizes.append(_size(graphmem, space))
-        facts = list(_memories(client, space))
+        facts = [each for each in _memories(client, space) if _is_fact(each)]
     first, second = (
         sizes[1] / (len(turns) // 2),
         (sizes[2] - sizes[1]) / (len(turns) - len(turns) // 2),
@@ -330,6 +331,11 @@ def _posted(
         "growth": second / first,
         "without_turns": sum(not memory["turns"] for memory in facts),
     }
+
+
+def _is_fact(memory: Mapping[str, Any]) -> bool:
+    """Whether turns gave a memory; what the jobs wrote of several has no turn of its own."""
+    return bool(memory["source"]["captured_by"] == CapturedBy.EXTRACTOR)
 
 
 def _size(graphmem: Graphmem, space: str) -> int:
