@@ -14,7 +14,7 @@ from graphmem.lifecycle.arrival import ArrivedTurn
 from graphmem.lifecycle.buffer import Choice
 from graphmem.lifecycle.entity_matching import shown_key
 from graphmem.lifecycle.keeper import CONTENT_MAX_CHARS, Heeded
-from graphmem.lifecycle.plan import Plan
+from graphmem.lifecycle.plan import Plan, PlannedFact
 from graphmem.lifecycle.signals import Level
 from graphmem.model.conversation import Saying, Turn, TurnRole
 from graphmem.model.extraction import (
@@ -26,10 +26,10 @@ from graphmem.model.extraction import (
     FactOutcome,
     Heard,
     Kept,
+    KeptEntity,
     KeptFact,
     Thread,
     Tier,
-    tier_of,
 )
 from graphmem.text.normalise import nfc, shows_something, with_layout
 from graphmem.text.times import iso
@@ -420,27 +420,24 @@ def with_turns_view(extraction: Extraction, turns: tuple[Turn, ...]) -> dict[str
 def preview_view(plan: Plan, turns: int) -> dict[str, Any]:
     """What would be extracted; turns go by their numbers, and nothing has a uid."""
     sifted = plan.sifted
-    facts = [
-        {
-            "uid": None,
-            "outcome": (FactOutcome.REFUSED if each.item is None else FactOutcome.CREATED).value,
-            "category": each.fact.category.value,
-            "content": each.fact.content if each.item or each.fact.refusal else None,
-            "confidence": each.fact.confidence,
-            "tier": tier_of(each.fact.confidence).value,
-            "importance": each.fact.importance.score,
-            "turns": list(each.fact.turns),
-        }
-        for each in plan.facts
-    ]
+    matches = {shown_key(each.ref.key): each.matched_by.value for each in plan.matches.values()}
     kept = Kept(
+        facts=tuple(map(_would_be, plan.facts)),
+        entities=tuple(KeptEntity(key=key, matched_by=how) for key, how in matches.items()),
+        relationships=tuple(
+            {
+                "source": shown_key(each.start.key),
+                "target": shown_key(each.end.key),
+                "label": each.request.label,
+            }
+            for each in plan.relations
+        ),
         profile_updates=sifted.profile_updates,
         questions=sifted.questions,
         reflection=sifted.reflection,
         refused=sifted.refused,
         degraded=sifted.degraded,
     )
-    matches = {shown_key(each.ref.key): each.matched_by.value for each in plan.matches.values()}
     return {
         "uid": None,
         "session": None,
@@ -449,17 +446,20 @@ def preview_view(plan: Plan, turns: int) -> dict[str, Any]:
         "at": None,
         "turns": [str(number) for number in range(turns)],
         **_kept_view(kept),
-        "facts": facts,
-        "entities": [{"key": key, "matched_by": how} for key, how in matches.items()],
-        "relationships": [
-            {
-                "source": shown_key(each.start.key),
-                "target": shown_key(each.end.key),
-                "label": each.request.label,
-            }
-            for each in plan.relations
-        ],
     }
+
+
+def _would_be(planned: PlannedFact) -> KeptFact:
+    """A fact as it would be kept."""
+    fact = planned.fact
+    return KeptFact(
+        outcome=FactOutcome.CREATED if planned.item else FactOutcome.REFUSED,
+        category=fact.category,
+        content=fact.content if planned.item or fact.refusal else None,
+        confidence=fact.confidence,
+        importance=fact.importance.score,
+        turns=fact.turns,
+    )
 
 
 def buffer_view(buffer: Buffer) -> dict[str, Any]:

@@ -75,22 +75,18 @@ def heed(values: dict[str, Any]) -> Response:
             wait=values["wait"],
         )
     except InvalidInput as error:
-        raise _of_one(error) from error
+        raise _named_as_here(error, _OF_THE_TURN) from error
     response = jsonify(heeded_view(heeded))
     is_new = heeded.arrived.turns[0].is_new
     response.status_code = HTTPStatus.CREATED if is_new else HTTPStatus.OK
     return response
 
 
-def _of_one(error: InvalidInput) -> InvalidInput:
-    """What is wrong with the only turn of a request, by the names that this has for it."""
-    return InvalidInput(
-        {_field(path.removeprefix(_OF_THE_TURN)): texts for path, texts in error.fields.items()}
-    )
-
-
-def _field(path: str) -> str:
-    return {"id": "session"}.get(path, path)
+def _named_as_here(error: InvalidInput, prefix: str = "") -> InvalidInput:
+    """What is wrong, by the names that these requests have for it, without a prefix."""
+    names = {"id": "session"}
+    paths = {path.removeprefix(prefix): texts for path, texts in error.fields.items()}
+    return InvalidInput({names.get(path, path): texts for path, texts in paths.items()})
 
 
 @blueprint.post("/turns/batch")
@@ -105,8 +101,7 @@ def heed_batch(values: dict[str, Any]) -> Response:
             values["space"], values["session"], sayings, caller=g.caller, wait=values["wait"]
         )
     except InvalidInput as error:
-        fields = {_field(path): texts for path, texts in error.fields.items()}
-        raise InvalidInput(fields) from error
+        raise _named_as_here(error) from error
     response = jsonify(heeded_batch_view(heeded))
     response.status_code = HTTPStatus.CREATED
     return response

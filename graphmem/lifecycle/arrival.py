@@ -58,8 +58,7 @@ class BufferTurns(MemoryOperation[Arrived]):
     """Keep turns of a session and let them wait for their extraction, all or none.
 
     ``signals`` are those of the turns, ``uids`` those of extractions that they may make due, one
-    for each. ``claim`` names who
-    reads these at once; empty: a job will.
+    for each. ``claim`` names who reads these at once; empty: a job will.
     """
 
     kind = TraceKind.TURN

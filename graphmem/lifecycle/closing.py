@@ -91,7 +91,7 @@ class ClaimExtraction(Operation[Extraction | None, Extraction | None]):
         return lock_extraction(transaction, self.extraction.key)
 
     def decide(self, state: Extraction | None, now: datetime) -> Decided[Extraction | None]:
-        """Claim it."""
+        """Claim it, unless it was read or the claim of another worker holds."""
         if state is None or state.is_done:
             return Decided(answer=None)
         if state.claimed_until and state.claimed_until > now and state.claim != self.claim:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 
-from graphmem.errors import GraphmemError, ModelUnavailable, PolicyRefused
+from graphmem.errors import GraphmemError, ModelUnavailable
 from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.item import Item
 from graphmem.gateway.operation import Executed
@@ -24,7 +24,7 @@ from graphmem.lifecycle.entity_matching import Match, match, own_type
 from graphmem.lifecycle.fact_keeping import KeepFacts
 from graphmem.lifecycle.linking import Linking
 from graphmem.lifecycle.named_things import candidate_names
-from graphmem.lifecycle.plan import Plan, PlannedFact, relations_of, request_of
+from graphmem.lifecycle.plan import Plan, PlannedFact, refusal_code, relations_of, request_of
 from graphmem.model.caller import Caller
 from graphmem.model.conversation import TurnRole
 from graphmem.model.entity import Entity, label_from_key
@@ -325,7 +325,7 @@ def _planned(
         whole = items.get(numbers[0]) if numbers else None
         if whole is None:
             if numbers:
-                reason = _code(errors.get(numbers[0]))
+                reason = refusal_code(errors.get(numbers[0]))
                 refused.append(Refusal(reason=reason, turn=next(iter(fact.turns), None)))
             planned.append(PlannedFact(fact=fact, item=None))
             continue
@@ -341,9 +341,3 @@ def _planned(
             )
         )
     return planned, refused
-
-
-def _code(error: GraphmemError | None) -> str:
-    if isinstance(error, PolicyRefused):
-        return error.reason
-    return error.code if error else "refused"

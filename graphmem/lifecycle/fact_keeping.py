@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
-from graphmem.errors import GraphmemError, PolicyRefused
+from graphmem.errors import GraphmemError
 from graphmem.gateway.decide import decide_item
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.item import Item, selection_for
@@ -22,7 +22,7 @@ from graphmem.gateway.sources import add_source
 from graphmem.gateway.workbench import Workbench
 from graphmem.lifecycle.buffer import TURN_READ_CHARS
 from graphmem.lifecycle.entity_matching import MatchedBy, shown_key
-from graphmem.lifecycle.plan import Plan, PlannedFact, PlannedRelation, source_of
+from graphmem.lifecycle.plan import Plan, PlannedFact, PlannedRelation, refusal_code, source_of
 from graphmem.lifecycle.threads import Threads, threaded
 from graphmem.model.conversation import Turn, conversation_key
 from graphmem.model.entity import Entity, label_from_key
@@ -46,11 +46,7 @@ from graphmem.model.trace import TraceKind
 from graphmem.model.writing import Outcome, WriteResult
 from graphmem.store.activity import note_activity
 from graphmem.store.entities import lock_standing, save_entities, take_entities
-from graphmem.store.extractions import (
-    finish_extraction,
-    lock_extraction,
-    turns_of,
-)
+from graphmem.store.extractions import finish_extraction, lock_extraction, turns_of
 from graphmem.store.statements import Stated, known_statements
 from graphmem.store.threads import link_threads, lock_newest_thread
 from graphmem.text.statements import stated
@@ -189,21 +185,12 @@ class KeepFacts(MemoryOperation[Extraction | None]):
         facts = [keeper.keep(each) for each in self.plan.facts]
         posted, refused = self._relations(draft, records, facts, now)
         decision = draft.decision(keeper.results)
-        named = tuple(
-            KeptEntity(key=shown_key(match.ref.key), matched_by=match.matched_by.value)
-            for match in self.plan.matches.values()
-        )
-        sifted = self.plan.sifted
         is_whole = set(self.plan.turns) <= records.turns.keys()
         kept = Kept(
             facts=tuple(facts),
-            entities=tuple({each.key: each for each in named}.values()) if is_whole else (),
             relationships=tuple(_relationship(decided.answer) for _, decided in posted),
-            profile_updates=sifted.profile_updates if is_whole else (),
-            questions=sifted.questions if is_whole else (),
-            reflection=sifted.reflection if is_whole else None,
-            refused=(*sifted.refused, *keeper.refused, *refused),
-            degraded=sifted.degraded,
+            refused=(*self.plan.sifted.refused, *keeper.refused, *refused),
+            degraded=self.plan.sifted.degraded,
         )
         done = replace(
             extraction,
@@ -211,7 +198,7 @@ class KeepFacts(MemoryOperation[Extraction | None]):
             at=now,
             claim="",
             claimed_until=None,
-            kept=kept,
+            kept=self._with_the_rest(kept) if is_whole else kept,
         )
         mentioned = {
             ref.key for memory in (*decision.created, *decision.changed) for ref in memory.entities
@@ -230,6 +217,20 @@ class KeepFacts(MemoryOperation[Extraction | None]):
             *decision.events,
         )
         return Decided(answer=done, events=events, memories=decision, records=change)
+
+    def _with_the_rest(self, kept: Kept) -> Kept:
+        """What was kept, with what rests on all turns together."""
+        named = (
+            KeptEntity(key=shown_key(match.ref.key), matched_by=match.matched_by.value)
+            for match in self.plan.matches.values()
+        )
+        return replace(
+            kept,
+            entities=tuple({each.key: each for each in named}.values()),
+            profile_updates=self.plan.sifted.profile_updates,
+            questions=self.plan.sifted.questions,
+            reflection=self.plan.sifted.reflection,
+        )
 
     def _threads(self, records: _Records) -> Threads | None:
         """The threads that the turns belong to, where threads are kept."""
@@ -361,7 +362,7 @@ class _FactKeeper:
         item = self._with_thread(planned.item, turns)
         result = decide_item(self.draft, self._correcting(planned, item), self.operation.policy)
         if result.error or result.memory is None:
-            return self._refuse(planned, _code(result.error))
+            return self._refuse(planned, refusal_code(result.error))
         self.results.append(result)
         memory = self._lead_back(self.draft.memories[result.memory.key], turns)
         self._note(memory.key, planned.statement, planned.asserts)
@@ -475,12 +476,6 @@ def _is_turn(memory: Memory, planned: PlannedFact) -> bool:
     """Whether a memory is what a turn of the fact says word for word, and not another one."""
     is_extracted = memory.source.captured_by is CapturedBy.EXTRACTOR
     return not is_extracted and not set(memory.turns).isdisjoint(planned.fact.turns)
-
-
-def _code(error: GraphmemError | None) -> str:
-    if isinstance(error, PolicyRefused):
-        return error.reason
-    return error.code if error else "refused"
 
 
 def _relationship(posted: Posted) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from graphmem.errors import GraphmemError, PolicyRefused
 from graphmem.gateway.item import Item
 from graphmem.gateway.relations import RelationRequest
 from graphmem.lifecycle.caps import Fact, Sifted
@@ -68,6 +69,13 @@ class Plan:
     facts: tuple[PlannedFact, ...] = ()
     relations: tuple[PlannedRelation, ...] = ()
     matches: Mapping[Named, Match] = field(default_factory=dict)
+
+
+def refusal_code(error: GraphmemError | None) -> str:
+    """The stable code of why something may not be stored."""
+    if isinstance(error, PolicyRefused):
+        return error.reason
+    return error.code if error else "refused"
 
 
 def source_of(session: str) -> Source:

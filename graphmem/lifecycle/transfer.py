@@ -1,5 +1,6 @@
 """Transfer: buffers, extractions and threads as lines of an export, and back."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
@@ -154,22 +155,23 @@ class TakeInRecords(Operation[None, Mapping[str, bool]]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _RecordTransfer:
+class _RecordTransfer(ABC):
     """What the three kinds have in common."""
 
     gateway: Gateway
     kind: ClassVar[str]
 
+    @abstractmethod
     def _loaded(self, value: Any, space: Space) -> tuple[str, Any, Sequence[str]]:  # noqa: ANN401 - any JSON
         """The key of a line, what it holds, and its texts.
 
         Raises:
             InvalidInput: something is wrong with it.
         """
-        raise NotImplementedError
 
+    @abstractmethod
     def _write(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool]:
-        raise NotImplementedError
+        """Write records that are not here; by key whether each is new."""
 
     def write(
         self, space: Space, values: Sequence[Any], *, caller: Caller

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from graphmem.model.extraction import Activity, Extraction
 from graphmem.model.space import Space
-from graphmem.store.buffers import moment
 from graphmem.store.connection import Connection, Transaction
+from graphmem.text.times import moment_of
 
 ACTIVITY_MAX = 20  # of an entity, the newest
 
@@ -41,7 +41,7 @@ class ActivityReader:
         )
         return [
             Activity(
-                at=moment(row["at"]),
+                at=moment_of(row["at"]),
                 extraction=row["extraction"],
                 session=row["session"],
                 note=row["note"],

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from graphmem.model.conversation import TurnRole, conversation_key, turn_key
@@ -10,10 +10,9 @@ from graphmem.model.extraction import Buffer, Extraction
 from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space, space_from_key
 from graphmem.store.connection import Connection, Row, Transaction
-from graphmem.store.pages import every_row, read_page
+from graphmem.store.pages import every_row, read_page, rows_by_time
+from graphmem.text.times import moment_of
 
-FIRST_TIME = datetime(1, 1, 1, tzinfo=UTC)
-_AT_ONCE = 200
 _COUNTED = ("turns", "user_turns", "characters", "digest", "last_digest", "extractions")
 
 
@@ -100,7 +99,7 @@ def _left(values: Sequence[Any]) -> LeftTurn:
         role=TurnRole(role),
         digest=digest,
         characters=characters,
-        arrived_at=moment(arrived_at),
+        arrived_at=moment_of(arrived_at),
     )
 
 
@@ -165,21 +164,14 @@ class Buffers:
 
     def idle(self, before: datetime, *, space: str = "") -> Iterator[Buffer]:
         """Buffers whose last turn arrived before a time, the longest quiet first."""
-        after, key = FIRST_TIME, ""
-        while True:
-            rows = self._connection.fetch(
-                "buffers.idle",
-                before=before,
-                space=space,
-                cursor_time=after,
-                cursor_key=key,
-                limit=_AT_ONCE,
-            )
-            found = [buffer_from_row(row["buffer"]) for row in rows]
-            yield from found
-            if len(found) < _AT_ONCE or found[-1].last_at is None:
-                return
-            after, key = found[-1].last_at, found[-1].key
+        rows = rows_by_time(
+            self._connection,
+            "buffers.idle",
+            place_of=lambda row: (row["buffer"]["last_at"], row["buffer"]["key"]),
+            before=before,
+            space=space,
+        )
+        return (buffer_from_row(row["buffer"]) for row in rows)
 
     def holding(self, space: Space, session: str | None) -> Iterator[Buffer]:
         """The buffers of a space, or of one session, that hold turns."""
@@ -197,7 +189,7 @@ class Buffers:
 def _with_waiting(row: Row) -> Buffer:
     """A buffer with the turns of extractions that are still to come."""
     buffer = buffer_from_row(row["buffer"])
-    since, until = (optional_moment(row[f"waiting_{name}"]) for name in ("since", "until"))
+    since, until = (moment_of(row[f"waiting_{name}"]) for name in ("since", "until"))
     return replace(
         buffer,
         turns=buffer.turns + row["waiting"],
@@ -218,17 +210,7 @@ def buffer_from_row(node: Row | Mapping[str, Any]) -> Buffer:
         digest=node.get("digest") or "",
         last_digest=node.get("last_digest") or "",
         extractions=node.get("extractions") or 0,
-        first_at=optional_moment(node["first_at"]),
-        last_at=optional_moment(node["last_at"]),
-        last_extraction_at=optional_moment(node["last_extraction_at"]),
+        first_at=moment_of(node["first_at"]),
+        last_at=moment_of(node["last_at"]),
+        last_extraction_at=moment_of(node["last_extraction_at"]),
     )
-
-
-def moment(text: str) -> datetime:
-    """A time that came as text."""
-    return datetime.fromisoformat(text).astimezone(UTC)
-
-
-def optional_moment(text: str | None) -> datetime | None:
-    """A time that came as text, if there is one."""
-    return moment(text) if text else None

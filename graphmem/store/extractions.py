@@ -22,12 +22,11 @@ from graphmem.model.extraction import (
 from graphmem.model.memory import memory_key
 from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space, space_from_key
-from graphmem.store.buffers import FIRST_TIME, moment, optional_moment
 from graphmem.store.connection import Connection, Row, Transaction
-from graphmem.store.pages import every_row, read_page
+from graphmem.store.pages import every_row, read_page, rows_by_time
 from graphmem.store.turns import turn_from_row
+from graphmem.text.times import moment_of
 
-_AT_ONCE = 100
 _LAST_KEY = "\uffff"
 _LAST_TIME = datetime(9999, 12, 31, tzinfo=UTC)
 
@@ -166,22 +165,15 @@ class Extractions:
 
     def waiting(self, now: datetime, *, space: str = "", session: str = "") -> Iterator[Extraction]:
         """Extractions that nobody reads now, the oldest first."""
-        after, key = FIRST_TIME, ""
-        while True:
-            rows = self.connection.fetch(
-                "extractions.waiting",
-                now=now,
-                space=space,
-                session=session,
-                cursor_time=after,
-                cursor_key=key,
-                limit=_AT_ONCE,
-            )
-            found = [extraction_from_row(row["extraction"]) for row in rows]
-            yield from found
-            if len(found) < _AT_ONCE:
-                return
-            after, key = found[-1].decided_at, found[-1].key
+        rows = rows_by_time(
+            self.connection,
+            "extractions.waiting",
+            place_of=lambda row: (row["extraction"]["decided_at"], row["extraction"]["key"]),
+            now=now,
+            space=space,
+            session=session,
+        )
+        return (extraction_from_row(row["extraction"]) for row in rows)
 
     def of_turn(self, space: Space, uid: str) -> Extraction | None:
         """The extraction that a turn ended in, if it did."""
@@ -226,12 +218,12 @@ def extraction_from_row(node: Row | Mapping[str, Any]) -> Extraction:
         session=node["session"],
         reason=node["reason"],
         is_guarded=bool(node.get("is_guarded")),
-        decided_at=moment(node["decided_at"]),
+        decided_at=moment_of(node["decided_at"]),
         turns=tuple(node["turns"]),
         engine=EngineName(node.get("engine") or EngineName.RULES),
-        at=optional_moment(node["at"]),
+        at=moment_of(node["at"]),
         claim=node.get("claim") or "",
-        claimed_until=optional_moment(node["claimed_until"]),
+        claimed_until=moment_of(node["claimed_until"]),
         tries=node.get("tries") or 0,
         kept=_kept(node),
     )

@@ -1,13 +1,14 @@
 """History: the earlier versions of a memory, and its lineage."""
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 
 from graphmem.model.edge import Edge
 from graphmem.model.memory import Memory, Revision
 from graphmem.model.space import Space, space_from_key
 from graphmem.store.connection import Connection, Transaction
 from graphmem.store.mapping import edge_from_row, memory_from_node, memory_from_revision
+from graphmem.text.times import moment_of
 
 _BEHIND_NONE = 2**62
 
@@ -51,7 +52,7 @@ class Histories:
                 revisions=tuple(
                     Revision(
                         memory=memory_from_revision(row["memory"]),
-                        replaced_at=datetime.fromisoformat(row["replaced_at"]).astimezone(UTC),
+                        replaced_at=moment_of(row["replaced_at"]),
                     )
                     for row in rows[:limit]
                 ),

@@ -28,6 +28,7 @@ from graphmem.store.schema import (
     MemoryNode,
     TraceNode,
 )
+from graphmem.text.times import moment_of
 
 Properties = dict[str, Any]
 Stored = Mapping[str, Any]  # a node or its properties
@@ -126,7 +127,7 @@ def source_from_row(row: Sequence[Any]) -> Source:
     """The further source of a row, in the order of its fields, with its time as text."""
     *fields, at = row
     known = _source(dict(zip(_SOURCE, fields, strict=True)))
-    return replace(known, at=datetime.fromisoformat(at).astimezone(UTC))
+    return replace(known, at=moment_of(at))
 
 
 def source_properties(source: Source) -> Properties:
@@ -175,7 +176,7 @@ def edge_from_row(row: Sequence[Any]) -> Edge:
         to_uid=to_uid,
         type=EdgeType(edge_type) if edge_type in set(EdgeType) else LineageType(edge_type),
         weight=1.0 if weight is None else weight,
-        created_at=datetime.fromisoformat(created_at).astimezone(UTC) if created_at else _UNKNOWN,
+        created_at=moment_of(created_at) or _UNKNOWN,
         reason=reason,
         link_type=link_type,
     )

@@ -1,13 +1,17 @@
 """Pages: one part of a list and how many there are in all, read in one transaction."""
 
 from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 from graphmem.model.page import Cursor, Page
 from graphmem.store.connection import Connection, Row, Transaction
+from graphmem.text.times import moment_of
 
 Item = TypeVar("Item")
 _ROWS_AT_ONCE = 5_000
+_WORK_AT_ONCE = 100  # rows each of which is worked on for a while
+_FIRST_TIME = datetime(1, 1, 1, tzinfo=UTC)
 
 
 def every_row(
@@ -21,6 +25,30 @@ def every_row(
     while rows := connection.fetch(query, after=after, limit=_ROWS_AT_ONCE, **parameters):
         yield from rows
         after = rows[-1]["key"]
+
+
+def rows_by_time(
+    connection: Connection,
+    query: str,
+    *,
+    place_of: Callable[[Row], tuple[str, str]],
+    **parameters: Any,  # noqa: ANN401 - driver values
+) -> Iterator[Row]:
+    """The rows of a query in the order of their times and keys, some at once.
+
+    ``place_of`` gives the time of a row, in ISO form, and its key. Few rows are the last ones, so
+    what comes in meanwhile is left for the next pass.
+    """
+    time, key = _FIRST_TIME, ""
+    while True:
+        rows = connection.fetch(
+            query, cursor_time=time, cursor_key=key, limit=_WORK_AT_ONCE, **parameters
+        )
+        yield from rows
+        if len(rows) < _WORK_AT_ONCE:
+            return
+        text, key = place_of(rows[-1])
+        time = moment_of(text)
 
 
 def read_page(

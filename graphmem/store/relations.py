@@ -12,6 +12,7 @@ from graphmem.model.relation import Direction, Relation, relation_key
 from graphmem.model.space import Space, space_from_key
 from graphmem.store.connection import Connection, Row, Transaction
 from graphmem.store.pages import every_row, read_page
+from graphmem.text.times import moment_of
 
 _LAST = datetime(9999, 12, 31, tzinfo=UTC)
 
@@ -222,17 +223,13 @@ def relation_from_node(node: Row | Mapping[str, Any]) -> Relation:
         start=EntityRef(key=start, label=start_label),
         end=EntityRef(key=end, label=end_label),
         label=node["label"],
-        created_at=_moment(node["created_at"]),
+        created_at=moment_of(node["created_at"]),
         weight=node["weight"],
-        since=_moment(node["since"]) if node["since"] else None,
-        until=_moment(node["until"]) if node["until"] else None,
+        since=moment_of(node["since"]),
+        until=moment_of(node["until"]),
         memories=tuple(node["memories"]),
         by_hand=node["by_hand"],
     )
-
-
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text).astimezone(UTC)
 
 
 def _text(moment: datetime | None) -> str | None:

@@ -10,9 +10,9 @@ from graphmem.model.conversation import turn_key
 from graphmem.model.extraction import Thread
 from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space, space_from_key
-from graphmem.store.buffers import moment
 from graphmem.store.connection import Connection, Row, Transaction
 from graphmem.store.pages import every_row, read_page
+from graphmem.text.times import moment_of
 
 _LAST_TIME = datetime(9999, 12, 31, tzinfo=UTC)
 
@@ -60,7 +60,7 @@ def threads_of_turns(
     return [
         (
             thread_from_row(row["thread"]),
-            tuple(SaidInThread(at=moment(at), content=text or "") for at, text in row["turns"]),
+            tuple(SaidInThread(at=moment_of(at), content=text or "") for at, text in row["turns"]),
         )
         for row in rows
     ]
@@ -128,7 +128,7 @@ def thread_from_row(node: Row | Mapping[str, Any]) -> Thread:
         session=node["session"],
         title=node["title"],
         turns=node["turn_count"],
-        first_at=moment(node["first_at"]),
-        last_at=moment(node["last_at"]),
+        first_at=moment_of(node["first_at"]),
+        last_at=moment_of(node["last_at"]),
         words=json.loads(node["words"]),
     )

@@ -21,6 +21,7 @@ from graphmem.model.state import Message, SaidPlace, Selection
 from graphmem.store.connection import Connection, Row, Transaction
 from graphmem.store.mapping import memory_from_revision
 from graphmem.store.pages import read_page
+from graphmem.text.times import moment_of
 
 _LAST_TIME = datetime(9999, 12, 31, tzinfo=UTC)
 _CHARS_AT_ONCE = 4_000_000  # of the contents of turns that are read together
@@ -125,7 +126,7 @@ def resting_on(
     """What is remembered of some turns: all of the first memories, by their keys."""
     keys = sorted(turn.key for turn in turns)
     rows = transaction.run("turns.resting", space_keys=keys, limit=limit) if keys else ()
-    return tuple(Resting(**{**row, "said_at": _moment(row["said_at"])}) for row in rows)
+    return tuple(Resting(**{**row, "said_at": moment_of(row["said_at"])}) for row in rows)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -146,7 +147,7 @@ def former_versions(transaction: Transaction, memories: Iterable[str]) -> dict[s
     return {
         row["key"]: Former(
             versions=tuple(
-                (memory_from_revision(text), _moment(until)) for text, until in row["versions"]
+                (memory_from_revision(text), moment_of(until)) for text, until in row["versions"]
             ),
             taken_words=frozenset(row["taken_words"]),
         )
@@ -287,13 +288,9 @@ class Conversations:
 def _version(row: Row) -> TurnVersion:
     return TurnVersion(
         content=row["content"],
-        recorded_from=_moment(row["recorded_from"]),
-        recorded_until=_moment(row["recorded_until"]),
+        recorded_from=moment_of(row["recorded_from"]),
+        recorded_until=moment_of(row["recorded_until"]),
     )
-
-
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text).astimezone(UTC)
 
 
 def _conversation(node: Row) -> Conversation:
@@ -305,8 +302,8 @@ def _conversation(node: Row) -> Conversation:
         title=node.get("title"),
         user=node.get("user"),
         kept_by=node.get("kept_by"),
-        created_at=_moment(created_at) if created_at else None,
-        updated_at=_moment(updated_at) if updated_at else None,
+        created_at=moment_of(created_at),
+        updated_at=moment_of(updated_at),
         turns=node.get("turns") or 0,
         numbered=node.get("numbered") or 0,
     )
@@ -328,7 +325,7 @@ def turn_from_row(node: Row) -> Turn:
     """The turn of a row."""
     space, _, conversation_id = node["conversation"].partition("|")
     plain: dict[str, Any] = {name: node.get(name) for name in _HEAD}
-    times: dict[str, Any] = {name: _moment(node[name]) for name in _NATIVE_TIMES}
+    times: dict[str, Any] = {name: moment_of(node[name]) for name in _NATIVE_TIMES}
     return Turn(
         **plain,
         **times,

@@ -1,7 +1,7 @@
 """Upkeep: what the jobs read of many spaces, in pages, and what they note about each."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from graphmem.model.entity import EntityRef
@@ -24,6 +24,7 @@ from graphmem.model.upkeep_rows import (
 from graphmem.store.connection import Connection, Row, Transaction
 from graphmem.store.pages import every_row, read_page
 from graphmem.store.vectors import VectorSlot
+from graphmem.text.times import moment_of
 
 _ROWS_AT_ONCE = 5_000
 _SPACES_AT_ONCE = 200
@@ -246,8 +247,8 @@ def _statement(row: Row) -> EntityStatement:
         version=row["version"],
         content=row["content"],
         created_ms=row["created"],
-        valid_from=_parsed(row["valid_from"]),
-        valid_until=_parsed(row["valid_until"]),
+        valid_from=moment_of(row["valid_from"]),
+        valid_until=moment_of(row["valid_until"]),
         entities=tuple(
             EntityNames(key=key, names=_names(key, label, aliases))
             for key, label, aliases in row["entities"]
@@ -305,10 +306,6 @@ def save_topics(
 
 def _moment(value: Any) -> datetime | None:  # noqa: ANN401 - a time of the driver
     return value.to_native() if value else None
-
-
-def _parsed(text: str | None) -> datetime | None:
-    return datetime.fromisoformat(text).astimezone(UTC) if text else None
 
 
 def _names(key: str, label: str, aliases: Sequence[str] | None) -> tuple[str, ...]:

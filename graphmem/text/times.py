@@ -21,6 +21,21 @@ def iso(moment: datetime | None) -> str | None:
     return moment.astimezone(UTC).isoformat().replace("+00:00", "Z") if moment else None
 
 
+@overload
+def moment_of(text: str) -> datetime: ...
+@overload
+def moment_of(text: None) -> None: ...
+@overload
+def moment_of(text: str | None) -> datetime | None: ...
+def moment_of(text: str | None) -> datetime | None:
+    """The time, in UTC, that came as text, if there is one.
+
+    Raises:
+        ValueError: the text is no time in ISO form.
+    """
+    return datetime.fromisoformat(text).astimezone(UTC) if text else None
+
+
 def has_zone(text: str) -> bool:
     """Whether a time ends with a zone that there can be."""
     return _ZONE.search(text) is not None
