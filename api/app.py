@@ -8,6 +8,8 @@ from flask.json.provider import DefaultJSONProvider
 from api import admin, docs, health, spaces
 from api.bodies import limit_bodies
 from api.browser import views as browser
+from api.companion import messages, personas, users
+from api.companion import recall as companion_recall
 from api.conversations import views as conversations
 from api.conversations.segments import keep_segments
 from api.edges import views as edges
@@ -59,6 +61,10 @@ BLUEPRINTS: tuple[JsonBlueprint, ...] = (
     changes.blueprint,
     conversations.blueprint,
     lifecycle.blueprint,
+    personas.blueprint,
+    users.blueprint,
+    messages.blueprint,
+    companion_recall.blueprint,
     edges.blueprint,
     recall.blueprint,
     entities.blueprint,

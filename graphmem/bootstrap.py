@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+import graphmem.companion.room
 import graphmem.conversations.room
 import graphmem.intake.room
 import graphmem.lifecycle.room
@@ -67,6 +68,7 @@ ROOMS: tuple[BuildRoom, ...] = (
     graphmem.intake.room.build,
     graphmem.conversations.room.build,
     graphmem.lifecycle.room.build,
+    graphmem.companion.room.build,
 )
 
 _RETRY_SECONDS = 0.2

@@ -46,6 +46,22 @@ class LanguageModel(Protocol):
             ModelUnavailable: it does not answer in time, or not in JSON.
         """
 
+    def said(
+        self,
+        instructions: str,
+        text: str,
+        *,
+        schema: Mapping[str, Any],
+        timeout_seconds: float | None = None,
+    ) -> str:
+        """The same as the words that it came in, which may be around the JSON or instead of it.
+
+        ``timeout_seconds`` is how long this call may take, where that is not the usual time.
+
+        Raises:
+            ModelUnavailable: it does not answer in time.
+        """
+
 
 class Embedder(Protocol):
     """Turns texts into vectors of one length."""

@@ -1,5 +1,6 @@
 """Fakes: real, small implementations of the ports."""
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -65,11 +66,14 @@ class BreakableEmbedder:
 
 
 class ScriptedModel:
-    """A language model that gives prepared answers in turn, the last one again and again."""
+    """A language model that gives prepared answers in turn, the last one again and again.
+
+    An answer may be a text, which is said as it is.
+    """
 
     name = "scripted"
 
-    def __init__(self, *answers: Mapping[str, Any] | ModelUnavailable) -> None:
+    def __init__(self, *answers: Mapping[str, Any] | str | ModelUnavailable) -> None:
         self._answers = list(answers)
         self.asked: list[str] = []
 
@@ -81,6 +85,23 @@ class ScriptedModel:
         schema: Mapping[str, Any],  # noqa: ARG002
     ) -> Mapping[str, Any]:
         """The next answer, or ModelUnavailable."""
+        answer = self._next(text)
+        assert not isinstance(answer, str)
+        return answer
+
+    def said(
+        self,
+        instructions: str,  # noqa: ARG002
+        text: str,
+        *,
+        schema: Mapping[str, Any],  # noqa: ARG002
+        timeout_seconds: float | None = None,  # noqa: ARG002
+    ) -> str:
+        """The next answer as text, or ModelUnavailable."""
+        answer = self._next(text)
+        return answer if isinstance(answer, str) else json.dumps(answer)
+
+    def _next(self, text: str) -> Mapping[str, Any] | str:
         self.asked.append(text)
         answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
         if isinstance(answer, ModelUnavailable):

@@ -1,7 +1,8 @@
 """Language models: none, or one behind an OpenAI-compatible HTTP API."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pybreaker
@@ -56,6 +57,7 @@ class OpenAILanguageModel:
             api_key=key or "none", base_url=url, timeout=timeout_seconds, max_retries=0
         )
         self._model = model
+        self._timeout_seconds = timeout_seconds
         self._api = api
         self._is_chat_only = False  # whether the server was found to have chat alone
         self._breaker = pybreaker.CircuitBreaker(
@@ -66,47 +68,66 @@ class OpenAILanguageModel:
     def answer(
         self, instructions: str, text: str, *, schema: Mapping[str, Any]
     ) -> Mapping[str, Any]:
-        """What the model says about a text."""
+        """What the model says about a text; what is no JSON object is a failure too."""
+        answered: Mapping[str, Any] = self._called(
+            lambda: _object(self._ask(_Question(instructions, text, schema)))
+        )
+        return answered
+
+    def said(
+        self,
+        instructions: str,
+        text: str,
+        *,
+        schema: Mapping[str, Any],
+        timeout_seconds: float | None = None,
+    ) -> str:
+        """The words of what the model says about a text."""
+        question = _Question(instructions, text, schema, timeout_seconds)
+        answered: str = self._called(lambda: self._ask(question))
+        return answered
+
+    def _called(self, ask: Callable[[], Any]) -> Any:  # noqa: ANN401 - what it gives
+        """What a call gives, unless the model failed too often."""
         try:
-            answered: Mapping[str, Any] = self._breaker.call(self._ask, instructions, text, schema)
+            return self._breaker.call(ask)
         except pybreaker.CircuitBreakerError as error:
             msg = "The language model failed too often; it is asked again in a minute."
             raise ModelUnavailable(msg) from error
-        return answered
 
-    def _ask(self, instructions: str, text: str, schema: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _ask(self, question: "_Question") -> str:
         from openai import OpenAIError  # noqa: PLC0415
 
         try:
-            answered = self._text(instructions, text, schema)
+            return self._text(question) or ""
         except OpenAIError as error:
             msg = f"The language model does not answer: {type(error).__name__}."
             raise ModelUnavailable(msg) from error
         except (AttributeError, TypeError, ValueError) as error:  # openai lets any body through
             msg = "The language model did not answer in the form of its API."
             raise ModelUnavailable(msg) from error
-        return _object(answered)
 
-    def _text(self, instructions: str, text: str, schema: Mapping[str, Any]) -> str | None:
+    def _text(self, question: "_Question") -> str | None:
         """The text of an answer, by the API of the setting or the one that the server has."""
         from openai import APIStatusError  # noqa: PLC0415
 
         if self._api == "chat" or self._is_chat_only:
-            return self._by_chat(instructions, text, schema)
+            return self._by_chat(question)
         try:
-            return self._by_responses(instructions, text, schema)
+            return self._by_responses(question)
         except APIStatusError as error:
             if self._api == "responses" or error.status_code not in _NO_SUCH_CALL:
                 raise
-        answered = self._by_chat(instructions, text, schema)
+        answered = self._by_chat(question)
         self._is_chat_only = True  # known by now: a model that is not there is 404 by chat too
         return answered
 
-    def _by_responses(self, instructions: str, text: str, schema: Mapping[str, Any]) -> str:
+    def _by_responses(self, question: "_Question") -> str:
         response = self._client.responses.create(
             model=self._model,
-            instructions=instructions,
-            input=text,
+            instructions=question.instructions,
+            input=question.text,
+            timeout=question.timeout_seconds or self._timeout_seconds,
             temperature=0,
             max_output_tokens=_ANSWER_MAX_TOKENS,
             store=False,  # as it is by chat: else the server keeps what memories say
@@ -114,28 +135,39 @@ class OpenAILanguageModel:
                 "format": {
                     "type": "json_schema",
                     "name": "answer",
-                    "schema": dict(schema),
+                    "schema": dict(question.schema),
                     "strict": True,
                 }
             },
         )
         return response.output_text
 
-    def _by_chat(self, instructions: str, text: str, schema: Mapping[str, Any]) -> str | None:
+    def _by_chat(self, question: "_Question") -> str | None:
         response = self._client.chat.completions.create(
             model=self._model,
             messages=[
-                {"role": "system", "content": instructions},
-                {"role": "user", "content": text},
+                {"role": "system", "content": question.instructions},
+                {"role": "user", "content": question.text},
             ],
+            timeout=question.timeout_seconds or self._timeout_seconds,
             temperature=0,
             max_completion_tokens=_ANSWER_MAX_TOKENS,
             response_format={
                 "type": "json_schema",
-                "json_schema": {"name": "answer", "schema": dict(schema), "strict": True},
+                "json_schema": {"name": "answer", "schema": dict(question.schema), "strict": True},
             },
         )
         return response.choices[0].message.content if response.choices else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """What a model is asked, and how long it may take where that is not the usual time."""
+
+    instructions: str
+    text: str
+    schema: Mapping[str, Any]
+    timeout_seconds: float | None = None
 
 
 def _object(text: str | None) -> Mapping[str, Any]:

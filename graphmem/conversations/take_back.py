@@ -51,7 +51,7 @@ _KEYED = "key|"  # before the key of a source, in its name
 # what a memory says, without what the service counts and when it holds
 _SAID = (
     *("content", "summary", "type", "actor", "importance", "confidence", "authority"),
-    *("entities", "tags", "metadata"),
+    *("entities", "tags", "metadata", "native"),
 )
 
 

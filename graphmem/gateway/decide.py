@@ -26,6 +26,7 @@ from graphmem.gateway.revising import (
 )
 from graphmem.gateway.sources import add_source, leave, said_digest, says_again
 from graphmem.gateway.turns import check_said, keep_said
+from graphmem.gateway.uniting import unite
 from graphmem.model.edge import EdgeType
 from graphmem.model.event import Reason
 from graphmem.model.memory import Memory, Status
@@ -187,11 +188,22 @@ def _apply(draft: Draft, item: Item, policy: Policy) -> Applied:
     if existing:
         check_keeper(existing, request.kept_by)
         return revise(draft, item, existing, policy)
+    if united := _united(draft, item, policy):
+        return united
     if request.logical_key and (values := draft.values_of(_logical_claim(item))):
         return _by_key(draft, item, place_of(begin_of(item.request) or draft.now, values), policy)
     if existing := _of_content(draft, item):
         return reinforce(draft, item, existing, policy)
     return Applied(Outcome.CREATED, create(draft, item, policy))
+
+
+def _united(draft: Draft, item: Item, policy: Policy) -> Applied | None:
+    """What a request joins that is to be united with the memory of its key, if there is one."""
+    request = item.request
+    if request.on_same_key is not OnSameKey.UNITE or request.uid or not request.logical_key:
+        return None
+    existing = draft.claimed(_logical_claim(item))
+    return unite(draft, item, existing, policy) if existing else None
 
 
 def _logical_claim(item: Item) -> str:

@@ -46,7 +46,7 @@ def create(draft: Draft, item: Item, policy: Policy, *, instead_of: Memory | Non
         space=item.space,
         content=request.content,
         summary=request.summary or shorten(request.content, policy.write.summary_max_chars),
-        entities=tuple(sorted(_united(draft, item, ()))),
+        entities=tuple(sorted(united_entities(draft, item, ()))),
         context_built=request.context is None and request.source.conversation_id is not None,
         created_at=request.created_at or draft.now,
         updated_at=request.updated_at or request.created_at or draft.now,
@@ -83,7 +83,7 @@ def reinforce(draft: Draft, item: Item, existing: Memory, policy: Policy) -> App
     repeat = with_repeat(
         existing,
         item.request,
-        entities=_united(draft, item, existing.entities),
+        entities=united_entities(draft, item, existing.entities),
         is_confirmed=was_doubtful(existing, item.doubt),
         policy=policy.write,
         now=draft.now,
@@ -176,7 +176,7 @@ def revise(
     )
     draft.put(memory)
     if re_embed or is_stale or _claims_of(memory) != _claims_of(existing):
-        _claim_anew(draft, memory, existing)
+        claim_anew(draft, memory, existing)
     if re_embed:
         draft.vectors_of[memory.key] = item.index
     if memory.source.conversation_id and not existing.source.conversation_id:
@@ -252,7 +252,8 @@ def _claims_of(memory: Memory) -> tuple[object, ...]:
     return (memory.type, memory.logical_key, memory.status, *times)
 
 
-def _claim_anew(draft: Draft, memory: Memory, existing: Memory) -> None:
+def claim_anew(draft: Draft, memory: Memory, existing: Memory) -> None:
+    """End the claims of a memory as it was, and take those that it has now."""
     draft.release(existing)
     if memory.status is Status.ACTIVE:
         draft.take_claims(memory, also_from=existing)
@@ -295,7 +296,7 @@ def _check_turn(existing: Memory, source: Source) -> None:
 
 def _changed_entities(draft: Draft, item: Item, existing: Memory) -> dict[str, Any]:
     """The entities of a request, where it corrects a memory or names others than that has."""
-    named = _united(draft, item, ())
+    named = united_entities(draft, item, ())
     adds = not {ref.key for ref in named} <= {ref.key for ref in existing.entities}
     return {"entities": tuple(sorted(named))} if item.is_correction or adds else {}
 
@@ -341,7 +342,7 @@ def _current_again(memory: Memory, draft: Draft) -> Memory:
     )
 
 
-def _united(draft: Draft, item: Item, known: Sequence[EntityRef]) -> list[EntityRef]:
+def united_entities(draft: Draft, item: Item, known: Sequence[EntityRef]) -> list[EntityRef]:
     """The entities of a memory, then those that a request means; a merged one is what it became."""
     owner = item.space.without_persona.key
     refs = {ref.key: ref for ref in known}

@@ -4,7 +4,7 @@ One whose member was taken back, replaced or reworded is made anew by rules from
 left, or taken apart where fewer than two are.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -128,6 +128,7 @@ def _without_what_has_gone(draft: "Draft", made: Memory, members: Sequence[str])
         confidence=min(memory.confidence for memory in left),
         entities=combined_entities(left),
         tags=combined_tags(left),
+        native=_native_of(made, list(filter(None, map(draft.memories.get, members))), left),
         mention_count=sum(memory.mention_count for memory in left),
         embedded=False,
         updated_at=draft.now,
@@ -143,6 +144,30 @@ def _without_what_has_gone(draft: "Draft", made: Memory, members: Sequence[str])
         reason=Reason(left[0].status_reason or Reason.FOLD),
         detail={"members": [memory.uid for memory in left]},
     )
+
+
+def _native_of(
+    made: Memory, members: Collection[Memory], left: Collection[Memory]
+) -> Mapping[str, object] | None:
+    """The values of the room that keeps a rollup, without the names of what has gone from it.
+
+    Their lists may hold uids of members, and keys of entities that these mention.
+    """
+    if made.native is None:
+        return None
+    gone = _names(members) - _names(left)
+    return {
+        name: [each for each in value if str(each) not in gone]
+        if isinstance(value, list | tuple)
+        else value
+        for name, value in made.native.items()
+    }
+
+
+def _names(memories: Collection[Memory]) -> set[str]:
+    """The uids of some memories, and the keys of what they mention."""
+    refs = {ref.key for memory in memories for ref in memory.entities}
+    return refs | {memory.uid for memory in memories}
 
 
 def _text_of(made: Memory, left: Sequence[Memory]) -> str:

@@ -4,12 +4,10 @@ The first category whose words fit decides (003, Extraction result). The wording
 ``wording.toml``; its patterns match in linear time.
 """
 
-from functools import cache
 from typing import Any
 
-from graphmem.lifecycle.wording import wording
 from graphmem.model.extraction import Category
-from graphmem.model.policy.rules import compiled_pattern
+from graphmem.text.wording import pattern
 
 _WORDS_MIN, _CHARS_MIN = 3, 10
 _CORRECTIONS = frozenset({Category.CORRECTION})  # which may begin with words of small talk
@@ -27,7 +25,6 @@ def category_of(sentence: str) -> Category | None:
     return found if found in _CORRECTIONS and not is_question else None
 
 
-@cache
 def _pattern(name: str) -> Any:  # noqa: ANN401 - re2 has no types
     """What one of the lists of wordings matches."""
-    return compiled_pattern("|".join(f"(?:{each})" for each in wording("wording")[name]))
+    return pattern("graphmem.lifecycle", "wording", name)

@@ -8,10 +8,9 @@ from datetime import datetime
 from graphmem.errors import GraphmemError, StoreUnavailable
 from graphmem.lifecycle.buffer import Because, is_idle
 from graphmem.lifecycle.keeper import LifecycleKeeper, counts_of
-from graphmem.model.caller import Caller, Role
+from graphmem.model.caller import caller_of_job
 from graphmem.model.extraction import Buffer, Extraction
 from graphmem.model.job import Run
-from graphmem.model.space import Space
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +40,7 @@ class ExtractJob:
     def _done(self, due: Extraction | Buffer, run: Run) -> dict[str, int]:
         if run.dry_run:
             return {"extractions": 1}
-        caller = caller_of(due.space, run.job)
+        caller = caller_of_job(run.job, due.space)
         read = (
             self.keeper.close(due, Because.IDLE, caller=caller)
             if isinstance(due, Buffer)
@@ -55,8 +54,3 @@ class ExtractJob:
         for buffer in self.keeper.buffers.idle(now, space=run.space):
             if is_idle(buffer, self.keeper.policies.of(buffer.space).lifecycle, now):
                 yield buffer
-
-
-def caller_of(space: Space, job: str) -> Caller:
-    """Who a job is where it writes in a space."""
-    return Caller(key_id=f"job:{job}", tenant=space.tenant, role=Role.WRITER, spaces=(space.name,))

@@ -23,7 +23,6 @@ from graphmem.lifecycle.closing import ClaimExtraction
 from graphmem.lifecycle.entity_matching import Match, match, own_type
 from graphmem.lifecycle.fact_keeping import KeepFacts
 from graphmem.lifecycle.linking import Linking
-from graphmem.lifecycle.named_things import candidate_names
 from graphmem.lifecycle.plan import Plan, PlannedFact, refusal_code, relations_of, request_of
 from graphmem.model.caller import Caller
 from graphmem.model.conversation import TurnRole
@@ -45,6 +44,7 @@ from graphmem.recall.intent import intent_of
 from graphmem.store.entities import NAMES_MAX, Entities
 from graphmem.store.extractions import Extractions, turns_of
 from graphmem.store.spaces import SpacePolicies
+from graphmem.text.named_things import candidate_names
 from graphmem.text.statements import STATEMENT_MAX_CHARS, stated_of, statement_form, statement_hash
 
 log = logging.getLogger(__name__)

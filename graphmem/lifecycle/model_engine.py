@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from graphmem.errors import ModelUnavailable
 from graphmem.model.conversation import TurnRole
 from graphmem.model.extraction import (
     Category,
@@ -21,7 +20,17 @@ from graphmem.model.extraction import (
     Statement,
 )
 from graphmem.ports import LanguageModel
-from graphmem.text.normalise import is_storable
+from graphmem.text.model_answers import (
+    TEXT,
+    TEXTS,
+    array_of,
+    object_of,
+    objects_in,
+    one_of,
+    share_in,
+    text_in,
+    texts_in,
+)
 
 _TYPES = ("person", "project", "tool", "company", "place", "other")
 _LABEL_MAX_CHARS, _NAME_MAX_CHARS, _CONTENT_MAX_CHARS = 64, 100, 4_000
@@ -41,37 +50,20 @@ again where it is meant. Relationships: source, target and a short verb in snake
 Profile updates: lasting traits of how a user works or wants to be treated. Questions: one to three
 that are worth asking later, with a priority from 0 to 1. Reflection: what was learned about your
 own role, or null. Leave empty what there is nothing for."""
-_TEXT = {"type": "string"}
-_TEXTS = {"type": "array", "items": _TEXT}
-
-
-def _object(**properties: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON Schema
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": list(properties),
-        "properties": properties,
-    }
-
-
-def _array(**properties: Any) -> dict[str, Any]:  # noqa: ANN401 - JSON Schema
-    return {"type": "array", "items": _object(**properties)}
-
-
-_SCHEMA: Mapping[str, Any] = _object(
-    facts=_array(
-        category={"type": "string", "enum": [each.value for each in Category]},
-        content=_TEXT,
+_SCHEMA: Mapping[str, Any] = object_of(
+    facts=array_of(
+        category=one_of(*(each.value for each in Category)),
+        content=TEXT,
         confidence={"type": ["number", "null"]},
-        tags=_TEXTS,
+        tags=TEXTS,
         turns={"type": "array", "items": {"type": "integer"}},
-        entities=_TEXTS,
+        entities=TEXTS,
     ),
-    profile_updates=_TEXTS,
-    entities=_array(name=_TEXT, type={"type": "string", "enum": list(_TYPES)}),
-    questions=_array(question=_TEXT, context=_TEXT, priority={"type": "number"}),
+    profile_updates=TEXTS,
+    entities=array_of(name=TEXT, type=one_of(*_TYPES)),
+    questions=array_of(question=TEXT, context=TEXT, priority={"type": "number"}),
     reflection={"type": ["string", "null"]},
-    relationships=_array(source=_TEXT, target=_TEXT, label=_TEXT),
+    relationships=array_of(source=TEXT, target=TEXT, label=TEXT),
 )
 
 
@@ -98,12 +90,12 @@ def read(model: LanguageModel, turns: Sequence[Heard], known: Mapping[str, str])
 def _findings(answer: Mapping[str, Any], turns: Sequence[Heard]) -> Findings:
     entities = {
         name: Named(name=name, type=_type(each.get("type")))
-        for each in _objects(answer, "entities")
-        if (name := _text(each.get("name"), _NAME_MAX_CHARS))
+        for each in objects_in(answer.get("entities"))
+        if (name := text_in(each.get("name"), _NAME_MAX_CHARS))
     }
     statements: list[Statement] = []
     unknown = 0
-    for each in _objects(answer, "facts"):
+    for each in objects_in(answer.get("facts")):
         category = next((c for c in Category if c.value == each.get("category")), None)
         if category is None:
             unknown += 1
@@ -115,7 +107,7 @@ def _findings(answer: Mapping[str, Any], turns: Sequence[Heard]) -> Findings:
         statements=tuple(statements),
         entities=tuple(entities.values()),
         relationships=tuple(_relationships(answer, entities, statements)),
-        profile_updates=tuple(_texts(answer.get("profile_updates"))),
+        profile_updates=tuple(texts_in(answer.get("profile_updates"), _CONTENT_MAX_CHARS)),
         questions=tuple(_questions(answer)),
         reflection=reflection if isinstance(reflection, str) else None,
         degraded=(f"{_UNKNOWN_CATEGORY}: {unknown}",) if unknown else (),
@@ -128,15 +120,15 @@ def _statement(
     turns: Sequence[Heard],
     entities: Mapping[str, Named],
 ) -> Statement:
-    content = _text(fact.get("content"), _CONTENT_MAX_CHARS)
-    names = [*_texts(fact.get("entities"))]
+    content = text_in(fact.get("content"), _CONTENT_MAX_CHARS)
+    names = [*texts_in(fact.get("entities"), _CONTENT_MAX_CHARS)]
     named = [entities[name] for name in names if name in entities]
     said = [each for name, each in entities.items() if _names(content, name)]
     return Statement(
         category=category,
         content=content,
-        confidence=_number(fact.get("confidence")),
-        tags=tuple(_texts(fact.get("tags")))[:_TAGS_MAX],
+        confidence=share_in(fact.get("confidence")),
+        tags=tuple(texts_in(fact.get("tags"), _CONTENT_MAX_CHARS))[:_TAGS_MAX],
         turns=_turns_of(fact.get("turns"), turns),
         entities=tuple(dict.fromkeys((*named, *said))),
     )
@@ -159,9 +151,9 @@ def _relationships(
     answer: Mapping[str, Any], entities: Mapping[str, Named], statements: Sequence[Statement]
 ) -> Iterator[Relationship]:
     """Relationships between named things; each rests on the first fact that mentions both."""
-    for each in _objects(answer, "relationships"):
-        names = [_text(each.get(end), _NAME_MAX_CHARS) for end in ("source", "target")]
-        label = "_".join(_text(each.get("label"), _LABEL_MAX_CHARS).lower().split())
+    for each in objects_in(answer.get("relationships")):
+        names = [text_in(each.get(end), _NAME_MAX_CHARS) for end in ("source", "target")]
+        label = "_".join(text_in(each.get("label"), _LABEL_MAX_CHARS).lower().split())
         if not (all(names) and label):
             continue
         source, target = (entities.get(name, Named(name=name, type="other")) for name in names)
@@ -187,39 +179,14 @@ def _names(text: str, name: str) -> bool:
 
 
 def _questions(answer: Mapping[str, Any]) -> Iterator[Question]:
-    for each in _objects(answer, "questions"):
-        if question := _text(each.get("question"), _CONTENT_MAX_CHARS):
+    for each in objects_in(answer.get("questions")):
+        if question := text_in(each.get("question"), _CONTENT_MAX_CHARS):
             yield Question(
                 question=question,
-                context=_text(each.get("context"), _CONTENT_MAX_CHARS),
-                priority=_number(each.get("priority")) or 0.0,
+                context=text_in(each.get("context"), _CONTENT_MAX_CHARS),
+                priority=share_in(each.get("priority")) or 0.0,
             )
-
-
-def _objects(answer: Mapping[str, Any], name: str) -> list[Mapping[str, Any]]:
-    found = answer.get(name)
-    if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        message = "The language model's answer is not of the form that it was asked for."
-        raise ModelUnavailable(message)
-    return found
-
-
-def _texts(values: object) -> Iterator[str]:
-    for value in values if isinstance(values, list) else ():
-        if text := _text(value, _CONTENT_MAX_CHARS):
-            yield text
-
-
-def _text(value: object, most: int) -> str:
-    if not isinstance(value, str) or not is_storable(value):
-        return ""
-    return value.strip()[:most]
 
 
 def _type(value: object) -> str:
     return value if isinstance(value, str) and value in _TYPES else "other"
-
-
-def _number(value: object) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number and 0 <= value <= 1 else None  # type: ignore[arg-type, operator]

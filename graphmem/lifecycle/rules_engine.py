@@ -12,7 +12,6 @@ from operator import itemgetter
 import regex
 
 from graphmem.lifecycle.categories import category_of
-from graphmem.lifecycle.named_things import OTHER, names_in, relationships_in
 from graphmem.model.conversation import TurnRole
 from graphmem.model.extraction import (
     Category,
@@ -23,26 +22,11 @@ from graphmem.model.extraction import (
     Relationship,
     Statement,
 )
+from graphmem.text.confidence import confidence_of
+from graphmem.text.named_things import OTHER, names_in, relationships_in
 from graphmem.text.sentences import sentences
 
-
-def _whole_words(*alternatives: str) -> regex.Pattern[str]:
-    """Whole words in any letter case."""
-    return regex.compile(rf"(?<!\w)(?:{'|'.join(alternatives)})(?!\w)", regex.IGNORECASE)
-
-
 _SENTENCES_MAX = 200  # of one turn
-_STATED, _TOLD, _HEDGED, _GUESSED = 0.95, 0.8, 0.6, 0.35
-_GUESS = _whole_words(
-    "maybe|perhaps|possibly|might|may be|could be|not sure|no idea if|i guess|i suppose|who knows",
-    "not certain|i wonder",
-)
-_HEDGE = _whole_words(
-    "i think|i believe|i feel like|probably|likely|seems?|apparently|usually|mostly|kind of",
-    "sort of",
-    "somewhat|more or less|roughly|i reckon|supposedly|tend to|in a way|as far as i know|afaik",
-)
-_FIRST_PERSON = _whole_words("i|i'm|i've|i'll|i'd|my|mine|we|we're|we've|our|ours")
 _TAG = regex.compile(r"(?<!\w)#([\p{L}\p{N}_-]{2,40})")
 CORRECTION_TAG = "correction"  # which archival spares
 
@@ -118,13 +102,3 @@ def _statement(turn: Heard, sentence: str, category: Category, named: Sequence[N
 def _ends(relationships: Sequence[Relationship]) -> Iterator[Named]:
     for each in relationships:
         yield from (each.source, each.target)
-
-
-def confidence_of(sentence: str) -> float:
-    """How sure a sentence is, 0 to 1, by its wording: stated, told of others, hedged or guessed."""
-    text = sentence.replace("\u2019", "'")
-    if _GUESS.search(text):
-        return _GUESSED
-    if _HEDGE.search(text):
-        return _HEDGED
-    return _STATED if _FIRST_PERSON.search(text) else _TOLD

@@ -74,6 +74,12 @@ class Caller:
         return self.role.includes(role) and self.may_see(space)
 
 
+def caller_of_job(job: str, space: Space) -> Caller:
+    """Who a job is where it writes in a space of an owner."""
+    owner = space.without_persona.name
+    return Caller(key_id=f"job:{job}", tenant=space.tenant, role=Role.WRITER, spaces=(owner,))
+
+
 def is_pattern(text: str) -> bool:
     """Whether a text can be a space pattern: ``*`` or ``kind:…``, with some ``*`` in it."""
     kind, colon, _ = text.partition(":")

@@ -16,6 +16,10 @@ class Subject(StrEnum):
     RELATION = "relation"
     CONVERSATION = "conversation"
     EXTRACTION = "extraction"
+    PERSONA = "persona"
+    USER = "user"
+    SESSION = "session"
+    SUMMARY = "summary"
 
 
 class Effect(StrEnum):
@@ -46,6 +50,11 @@ class Effect(StrEnum):
     RELATION_DELETED = "relation_deleted"
     EXTRACTION_DUE = "extraction_due"
     EXTRACTED = "extracted"
+    PERSONA_SAVED = "persona_saved"
+    USER_SAVED = "user_saved"
+    SESSION_BEGUN = "session_begun"
+    SESSION_ENDED = "session_ended"
+    JUDGED = "judged"
     # jobs
     CONTRADICTION = "contradiction"
     EMBEDDED = "embedded"
@@ -76,6 +85,9 @@ class Reason(StrEnum):
     CONFLICTING_VALUES = "conflicting_values"
     EMBED_PENDING = "embed_pending"
     IMPORT = "import"
+    COMPLETED = "completed"
+    SKIPPED = "skipped"
+    CURATOR_V1_DEDUPE = "curator_v1_dedupe"  # as 001 calls it where only what matters little goes
     EDGES_ACROSS_SPACES = "edges_across_spaces"
     EDGES_OF_ONE_UID = "edges_of_one_uid"
 

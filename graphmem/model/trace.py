@@ -20,6 +20,8 @@ class TraceKind(StrEnum):
     TURN = "turn"
     RELATION = "relation"
     EXTRACTION = "extraction"
+    PERSONA = "persona"
+    COMPANION = "companion"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

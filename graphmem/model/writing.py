@@ -27,6 +27,7 @@ class OnSameKey(StrEnum):
     REVISE = "revise"
     SUPERSEDE = "supersede"
     KEEP = "keep"
+    UNITE = "unite"  # 001: joined in place
 
 
 class Outcome(StrEnum):

@@ -307,9 +307,10 @@ class ConversationNode(StructuredNode):
 
 
 class TurnNode(StructuredNode):
-    """What somebody said in a conversation, byte for byte."""
+    """What somebody said in a conversation, byte for byte; an unjudged one waits for its judge."""
 
     __label__ = "Turn"
+    __optional_labels__: ClassVar[list[str]] = ["UnjudgedTurn"]
 
     uid = StringProperty(required=True)
     key = StringProperty(required=True)
@@ -330,11 +331,14 @@ class TurnNode(StructuredNode):
     at = UtcTimeProperty(required=True)
     recorded_at = UtcTimeProperty(required=True)
     changed_at = UtcTimeProperty(required=True)
+    judged_by = UtcTimeProperty()
+    judge_claim = StringProperty()
 
     said_in = RelationshipTo("ConversationNode", "IN")
     revisions = RelationshipTo("TurnRevisionNode", "HAS_REVISION")
     waits_in = RelationshipTo("BufferNode", "WAITS_IN")
     thread = RelationshipTo("ThreadNode", "IN_THREAD")
+    session = RelationshipTo("graphmem.store.companion_schema.SessionNode", "IN_SESSION")
 
 
 class BufferNode(StructuredNode):

@@ -16,7 +16,10 @@ def within_line(text: str, *, apart: str = "") -> str:
     """A text as it stands within a line; ``apart`` are more signs that divide such a line."""
     line = one_line(text)
     marks = re.escape(f"[]{apart}")
-    escaped = re.sub(rf"(\\*)([{marks}])", r"\1\1\\\2", line)
-    escaped = re.sub(r"(\\+)\Z", r"\1\1", escaped)  # else the sign behind it would count as part
+    # each run of backslashes is looked at once, from its begin
+    escaped = re.sub(rf"(?<!\\)(\\*)([{marks}])", r"\1\1\\\2", line)
+    escaped = re.sub(
+        r"(?<!\\)(\\+)\Z", r"\1\1", escaped
+    )  # else the sign behind would be part of it
     is_quoted = line.startswith(_OPEN) and line.endswith(_CLOSE)
     return f"{_OPEN}{escaped}{_CLOSE}" if is_quoted or is_instruction_like(line) else escaped

@@ -10,7 +10,7 @@ import pytest
 
 from graphmem.model.edge import EdgeType, LineageType
 from graphmem.model.tokens import NEVER_MS
-from graphmem.store import schema
+from graphmem.store import companion_schema, schema
 
 ROOT = Path(__file__).parents[2]
 DOCS, FILES = ROOT / "docs", ROOT / "cypher" / "browser"
@@ -19,8 +19,9 @@ STYLE = (FILES / "graphmem.grass").read_text("utf-8")
 QUERIES = sorted(FILES.glob("*.cypher"))
 CLASSES = [
     kind
-    for _, kind in inspect.getmembers(schema, inspect.isclass)
-    if kind.__module__ == schema.__name__ and hasattr(kind, "__label__")
+    for module in (schema, companion_schema)
+    for _, kind in inspect.getmembers(module, inspect.isclass)
+    if kind.__module__ == module.__name__ and hasattr(kind, "__label__")
 ]
 LABELS = sorted(
     {kind.__label__ for kind in CLASSES}

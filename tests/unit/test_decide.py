@@ -1,4 +1,5 @@
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 from builders import ADA, NOW, a_memory, an_item
@@ -365,3 +366,69 @@ def test_a_merged_entity_is_what_it_became():
     ).created[0]
 
     assert ["person:john", "place:leeds"] == [ref.key for ref in memory.entities]
+
+
+def united(known, content="Ada likes coffee.", **values):
+    """What a memory becomes that a request is united with under its key."""
+    item = an_item(
+        content, logical_key="drink", on_same_key=OnSameKey.UNITE, dedupe=Dedupe.NONE, **values
+    )
+    claim = f"{ADA.key}|logical|drink"
+    decision = decided(replace(state_of(known), claims={claim: known.key}), item)
+    return decision, (decision.changed or decision.created)[0]
+
+
+KEYED = {"logical_key": "drink", "claims_content": False}
+
+
+def test_what_is_united_keeps_its_uid_and_has_the_newer_words_with_a_revision_and_a_new_vector():
+    known = a_memory(**KEYED, importance=80, confidence=0.9, metadata={"a": 1, "b": 1})
+
+    decision, memory = united(known, importance=40, confidence=0.5, metadata={"b": 2})
+
+    assert [Outcome.REVISED] == outcomes(decision)
+    assert ("m-1", "Ada likes coffee.", 2) == (memory.uid, memory.content, memory.mention_count)
+    assert (80, 0.5, {"a": 1, "b": 2}) == (memory.importance, memory.confidence, memory.metadata)
+    assert [known] == [revision.memory for revision in decision.revisions]
+    assert {known.key: 0} == decision.vectors_of
+
+
+def test_older_words_are_counted_and_not_taken():
+    known = a_memory(**KEYED, occurred_at=NOW)
+
+    decision, memory = united(known, occurred_at=NOW - timedelta(seconds=1))
+
+    assert [Outcome.REINFORCED] == outcomes(decision)
+    assert ("Ada likes tea.", 2, NOW) == (memory.content, memory.mention_count, memory.occurred_at)
+    assert ("content",) == decision.results[0].not_taken
+    assert {} == decision.vectors_of
+
+
+def test_words_of_the_same_time_are_taken():
+    _, memory = united(a_memory(**KEYED, occurred_at=NOW), occurred_at=NOW)
+
+    assert "Ada likes coffee." == memory.content
+
+
+def test_equal_words_that_are_united_are_a_mention_and_note_when_they_were_said_last():
+    later = NOW + timedelta(days=1)
+
+    decision, memory = united(
+        a_memory(**KEYED, occurred_at=NOW), "ada likes tea", occurred_at=later
+    )
+
+    assert [Outcome.REINFORCED] == outcomes(decision)
+    assert (2, later, ()) == (
+        memory.mention_count,
+        memory.occurred_at,
+        decision.results[0].not_taken,
+    )
+
+
+def test_what_was_put_away_is_not_united_with():
+    known = a_memory(**KEYED, status=Status.ARCHIVED, status_at=NOW)
+
+    decision, memory = united(known)
+
+    assert [Outcome.CREATED] == outcomes(decision)
+    assert "new-0" == memory.uid

@@ -109,3 +109,10 @@ def test_a_line_that_an_older_version_kept_cannot_begin_a_section():
 )
 def test_a_text_within_a_line(text, expected):
     assert expected == within_line(text)
+
+
+def test_runs_of_backslashes_take_no_longer_than_other_text():
+    # going back and forth, this takes minutes
+    assert 200_000 == len(within_line("\\" * 100_000))
+    assert 100_001 == len(within_line("\\" * 100_000 + "x"))
+    assert "\\\\\\[a\\]" == within_line("\\[a]")

@@ -7,11 +7,12 @@ from builders import ADA, NOW
 
 from graphmem.lifecycle.categories import category_of
 from graphmem.lifecycle.entity_matching import MatchedBy, match, named_key
-from graphmem.lifecycle.named_things import candidate_names
-from graphmem.lifecycle.rules_engine import confidence_of, read
+from graphmem.lifecycle.rules_engine import read
 from graphmem.model.conversation import TurnRole
 from graphmem.model.entity import Entity
 from graphmem.model.extraction import Category, Heard, Named
+from graphmem.text.confidence import confidence_of
+from graphmem.text.named_things import candidate_names
 
 SENTENCES = Path(__file__).parents[2] / "benchmarks" / "sentences"
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from graphmem.model.policy.companion import CompanionPolicy
 from graphmem.model.policy.intake import IngestConfig, MemoryConfig, RetrievalConfig, ScopeConfig
 from graphmem.model.policy.lifecycle import LifecycleConfig
 from graphmem.model.policy.recall import (
@@ -41,6 +42,7 @@ __all__ = [
     "BlendPolicy",
     "CardPolicy",
     "CommitmentPolicy",
+    "CompanionPolicy",
     "ConsolidatePolicy",
     "ContradictionPolicy",
     "CuratePolicy",
@@ -77,4 +79,5 @@ class Policy:
     memory: MemoryConfig = field(default_factory=MemoryConfig)
     entities: EntityPolicy = field(default_factory=EntityPolicy)
     lifecycle: LifecycleConfig = field(default_factory=LifecycleConfig)
+    companion: CompanionPolicy = field(default_factory=CompanionPolicy)
     rooms: Mapping[str, Any] = field(default_factory=dict)

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 
 import regex
 
-from graphmem.lifecycle.wording import wording
 from graphmem.model.extraction import Named, Relationship
 from graphmem.text.analysis import STOP_WORDS
+from graphmem.text.wording import wording
 
 OTHER = "other"
 _KNOWN_WORDS_MAX = 4  # of a label or alias that is looked for
 _CUE_CHARS = 60  # around a name that tell what it is, or how it stands to another
 _NAMES_MAX, _NAME_MAX_CHARS, _CAPITALS_MAX = 16, 100, 3  # of a sentence; words in capitals alone
-_WORD = r"\p{Lu}[\p{L}\p{M}\p{N}'\u2019&.+#-]*"
+_WORD = r"(?!I(?:['\u2019]|\s|$))\p{Lu}[\p{L}\p{M}\p{N}'\u2019&.+#-]*"  # I is nobody's name
 _NAME = regex.compile(rf"{_WORD}(?:\s+(?:(?:of|the|de|der|la|van|von)\s+)?{_WORD})*")
 _TOKEN = regex.compile(r"[\p{L}\p{M}\p{N}'\u2019&.+#-]+")
-_NAMES = wording("names")
+_NAMES = wording("graphmem.text", "names")
 _NO_NAMES = STOP_WORDS | frozenset(_NAMES["none"].split())
 _SPEAKER = regex.compile(r"(?:^|\b)(?:I|i|we|We)\b")
 _SUBJECT = regex.compile(_NAMES["subject"])

@@ -1,0 +1,20 @@
+// Personas, the users whom they know, their sessions and summaries; memories by the room that keeps them.
+CREATE CONSTRAINT persona_key IF NOT EXISTS FOR (p:Persona) REQUIRE p.key IS UNIQUE;
+CREATE CONSTRAINT user_key IF NOT EXISTS FOR (u:User) REQUIRE u.key IS UNIQUE;
+CREATE CONSTRAINT user_seed_key IF NOT EXISTS FOR (e:UserSeed) REQUIRE e.key IS UNIQUE;
+CREATE CONSTRAINT session_state_key IF NOT EXISTS FOR (t:SessionState) REQUIRE t.key IS UNIQUE;
+CREATE CONSTRAINT session_key IF NOT EXISTS FOR (s:Session) REQUIRE s.key IS UNIQUE;
+CREATE CONSTRAINT session_summary_key IF NOT EXISTS FOR (y:SessionSummary) REQUIRE y.key IS UNIQUE;
+CREATE CONSTRAINT rolling_summary_key IF NOT EXISTS FOR (r:RollingSummary) REQUIRE r.key IS UNIQUE;
+CREATE CONSTRAINT summary_spine_key IF NOT EXISTS FOR (v:SummarySpine) REQUIRE v.key IS UNIQUE;
+CREATE INDEX persona_listing IF NOT EXISTS FOR (p:Persona) ON (p.tenant, p.slug);
+CREATE INDEX session_times IF NOT EXISTS FOR (s:Session) ON (s.space, s.last_activity_at);
+CREATE INDEX session_stale IF NOT EXISTS FOR (s:OpenSession) ON (s.last_activity_at);
+CREATE INDEX session_unsummed IF NOT EXISTS FOR (s:UnsummedSession) ON (s.last_activity_at);
+CREATE INDEX state_unrolled IF NOT EXISTS FOR (t:UnrolledState) ON (t.key);
+CREATE INDEX rolling_listing IF NOT EXISTS FOR (r:RollingSummary) ON (r.space, r.created_at);
+CREATE INDEX spine_listing IF NOT EXISTS FOR (v:SummarySpine) ON (v.space, v.version);
+CREATE INDEX turn_unjudged IF NOT EXISTS FOR (t:UnjudgedTurn) ON (t.recorded_at);
+CREATE INDEX turn_times IF NOT EXISTS FOR (t:Turn) ON (t.conversation, t.status, t.at);
+CREATE INDEX memory_kept IF NOT EXISTS FOR (m:Memory) ON (m.kept_by, m.space, m.type, m.status, m.created_at);
+CREATE INDEX memory_kept_pinned IF NOT EXISTS FOR (m:Memory) ON (m.kept_by, m.space, m.pinned, m.created_at);

@@ -1,0 +1,243 @@
+"""Following up: what a judged message means for todos and summaries (001, Curator, Summaries).
+
+Each step stands by itself: where one fails, the message is kept and judged all the same.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from graphmem.companion import summary_model
+from graphmem.companion.asking import Ask
+from graphmem.companion.planning import request_of_todo
+from graphmem.companion.summaries import rolling_summary
+from graphmem.companion.summing import KeepRolling, MakeSpine, is_rolling_due, is_spine_due
+from graphmem.companion.todo_keeper import TodoKeeper
+from graphmem.companion.todo_rules import Promotion, completed, idle_threads, promotion
+from graphmem.errors import GraphmemError, ModelUnavailable, StoreUnavailable
+from graphmem.gateway.gateway import Gateway
+from graphmem.model.caller import Caller
+from graphmem.model.companion import (
+    CONVERSATION,
+    CompanionUser,
+    Message,
+    Persona,
+    SessionState,
+    Todo,
+    TodoKind,
+    TodoStatus,
+)
+from graphmem.model.conversation import Turn, TurnRole, conversation_key
+from graphmem.model.policy.companion import CompanionPolicy
+from graphmem.model.space import Space
+from graphmem.ports import Clock, IdSource, LanguageModel
+from graphmem.store.spaces import SpacePolicies
+from graphmem.store.summaries import Summaries
+
+log = logging.getLogger(__name__)
+
+_MODEL_AWAY = "model_unavailable"
+_TODOS_READ = 200  # of the newest open ones, that a message may end
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Followed:
+    """What a message led to: uids of todos that ended or began, and summaries that were made."""
+
+    completed: tuple[str, ...] = ()
+    promoted: tuple[str, ...] = ()  # habits that commitments became
+    skipped: tuple[str, ...] = ()
+    rolling: bool = False
+    spine_version: int | None = None
+    degraded: tuple[str, ...] = ()
+    state: SessionState | None = None  # after a rolling summary
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Heard:
+    """A message that was judged, what lasts after it, and the todos that it began, by uid."""
+
+    turn: Turn
+    persona: Persona
+    state: SessionState
+    user: CompanionUser
+    began: frozenset[str] = field(default_factory=frozenset)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Following:
+    """Does what messages lead to."""
+
+    gateway: Gateway
+    todos: TodoKeeper
+    summaries: Summaries
+    policies: SpacePolicies
+    model: LanguageModel | None
+    clock: Clock
+    ids: IdSource
+
+    def run(self, heard: Heard, *, caller: Caller) -> Followed:
+        """All that a message leads to.
+
+        Raises:
+            StoreUnavailable: the database does not answer.
+        """
+        config = self.policies.of(heard.turn.space).companion
+        followed = Followed()
+        for step in (self._todos, self._rolling, self._spine):
+            followed = self._done(step, heard, config, followed, caller)
+        return followed
+
+    def _done(
+        self,
+        step: Callable[[Heard, CompanionPolicy, Followed, Caller], Followed],
+        heard: Heard,
+        config: CompanionPolicy,
+        followed: Followed,
+        caller: Caller,
+    ) -> Followed:
+        """What was followed after a step; one that fails is told."""
+        try:
+            return step(heard, config, followed, caller)
+        except StoreUnavailable:
+            raise
+        except GraphmemError as error:
+            log.warning("a step after a message of %s failed: %s", heard.turn.space.key, error.code)
+            return replace(followed, degraded=(*followed.degraded, error.code))
+
+    def _todos(
+        self, heard: Heard, config: CompanionPolicy, followed: Followed, caller: Caller
+    ) -> Followed:
+        """Complete, promote and skip what a message says to be so."""
+        space, policy, said = heard.turn.space, config.todos, heard.turn.content
+        newest = self.todos.newest(space, limit=_TODOS_READ)
+        waiting = [todo for todo in newest if todo.uid not in heard.began]
+        done, degraded = self._completed(said, waiting, config)
+        habits = [todo for todo in newest if todo.kind is TodoKind.HABIT]
+        promoted = promotion(said, waiting, habits, self.clock.now(), policy)
+        ends = dict.fromkeys(idle_threads(waiting, policy), TodoStatus.SKIPPED)
+        ends |= {
+            todo.uid: TodoStatus.COMPLETED
+            for todo in (done, promoted.completes if promoted else None)
+            if todo
+        }
+        followed = replace(followed, degraded=(*followed.degraded, *degraded))
+        if not ends:
+            return followed
+        return self._ended(heard, ends, promoted, followed, caller)
+
+    def _completed(
+        self, said: str, waiting: Sequence[Todo], config: CompanionPolicy
+    ) -> tuple[Todo | None, tuple[str, ...]]:
+        """The commitment that a message completes, and what did not work."""
+        found = completed(said, waiting, config.todos)
+        if not found.needs_model or self.model is None:
+            return found.todo, ()
+        ask = Ask(model=self.model, seconds=config.todos.match_timeout_seconds)
+        try:
+            return summary_model.kept_commitment(
+                ask, said, found.needs_model, policy=config.todos
+            ), ()
+        except ModelUnavailable:
+            return None, (_MODEL_AWAY,)
+
+    def _ended(
+        self,
+        heard: Heard,
+        ends: dict[str, TodoStatus],
+        promoted: Promotion | None,
+        followed: Followed,
+        caller: Caller,
+    ) -> Followed:
+        space = heard.turn.space
+        habit = promoted.habit if promoted else None
+        requests = [request_of_todo(habit, space=space, at=heard.turn.at)] if habit else []
+        changed = self.todos.end(space, ends, requests, caller=caller)
+        by_status = {
+            status: tuple(todo.uid for todo in changed if todo.status is status)
+            for status in TodoStatus
+        }
+        return replace(
+            followed,
+            completed=by_status[TodoStatus.COMPLETED],
+            skipped=by_status[TodoStatus.SKIPPED],
+            promoted=by_status[TodoStatus.PENDING],
+        )
+
+    def _rolling(
+        self, heard: Heard, config: CompanionPolicy, followed: Followed, caller: Caller
+    ) -> Followed:
+        """Sum up what was lately spoken of, each fourth message."""
+        if not is_rolling_due(heard.state, config.summaries):
+            return followed
+        text, state, degraded = self._rolled(heard.turn.space, heard.state, config, caller)
+        return replace(
+            followed,
+            rolling=bool(text) and state.rolling_summary == text,
+            state=state,
+            degraded=(*followed.degraded, *degraded),
+        )
+
+    def roll(self, space: Space, state: SessionState, *, caller: Caller) -> bool:
+        """Make a rolling summary that is due without a message; whether it was made."""
+        config = self.policies.of(space).companion
+        if not is_rolling_due(state, config.summaries):
+            return False
+        text, after, _ = self._rolled(space, state, config, caller)
+        return bool(text) and after.rolling_summary == text
+
+    def _rolled(
+        self, space: Space, before: SessionState, config: CompanionPolicy, caller: Caller
+    ) -> tuple[str | None, SessionState, tuple[str, ...]]:
+        """The text of a rolling summary, what lasts after it, and what did not work."""
+        policy = config.summaries
+        conversation = conversation_key(space, CONVERSATION)
+        turns = self.summaries.latest_messages(conversation, limit=policy.rolling_messages)
+        text, model, degraded = self._rolling_text(turns, before.rolling_summary, config)
+        operation = KeepRolling(
+            space=space,
+            uid=self.ids.new("summary"),
+            text=text,
+            model=model,
+            turns=[turn.key for turn in turns],
+            policy=policy,
+        )
+        return text, self.gateway.execute(operation, caller).answer, degraded
+
+    def _rolling_text(
+        self, turns: Sequence[Turn], previous: str | None, config: CompanionPolicy
+    ) -> tuple[str | None, str, tuple[str, ...]]:
+        """A rolling summary, who made it, and what did not work."""
+        policy, messages = config.summaries, messages_of(turns)
+        by_rules = rolling_summary(messages, previous, policy)
+        if self.model is None:
+            return by_rules, "rules", ()
+        ask = Ask(model=self.model, seconds=policy.rolling_timeout_seconds)
+        try:
+            text = summary_model.rolling_summary(ask, messages, previous, policy=policy)
+        except ModelUnavailable:
+            return by_rules, "rules", (_MODEL_AWAY,)
+        return (text, self.model.name, ()) if text else (by_rules, "rules", ())
+
+    def _spine(
+        self, heard: Heard, config: CompanionPolicy, followed: Followed, caller: Caller
+    ) -> Followed:
+        """Make a version of the long summary, after more than twenty messages."""
+        if not (heard.persona.enable_spine and is_spine_due(heard.user, config.summaries)):
+            return followed
+        user = heard.turn.space.without_persona
+        operation = MakeSpine(space=user, policy=config.summaries)
+        return replace(followed, spine_version=self.gateway.execute(operation, caller).answer)
+
+
+def messages_of(turns: Sequence[Turn]) -> list[Message]:
+    """Turns as summaries read them."""
+    return [
+        Message(
+            uid=turn.uid,
+            is_user=turn.role is TurnRole.USER,
+            content=turn.content,
+            at=turn.at,
+        )
+        for turn in turns
+    ]

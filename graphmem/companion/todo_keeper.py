@@ -1,0 +1,157 @@
+"""The keeper of todos: listed, stated, changed and ticked off, for callers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from graphmem.companion.planning import request_of_todo
+from graphmem.companion.projection import todo_of
+from graphmem.companion.todos import ChangeTodo, EndTodos, is_todo, new_todo, reworded_request
+from graphmem.errors import NotFound
+from graphmem.gateway.gateway import Gateway
+from graphmem.gateway.operation import Executed
+from graphmem.gateway.preparation import Preparation, Prepared
+from graphmem.model.caller import Caller
+from graphmem.model.companion import ROOM, Todo, TodoKind, TodoStatus
+from graphmem.model.memory import MemoryType, Status, memory_key
+from graphmem.model.page import Cursor, Page
+from graphmem.model.policy import Policy
+from graphmem.model.space import Space
+from graphmem.model.writing import WriteRequest
+from graphmem.store.kept import KeptFilter, KeptMemories
+from graphmem.store.memories import Memories
+
+_AWAY = (Status.ARCHIVED, Status.SUPERSEDED, Status.RETRACTED)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StatedTodo:
+    """A todo that somebody stated, and whether it is new."""
+
+    todo: Todo
+    is_new: bool
+    trace_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class TodoKeeper:
+    """Keeps todos for callers."""
+
+    gateway: Gateway
+    preparation: Preparation
+    policy: Policy
+    kept: KeptMemories
+    memories: Memories
+
+    def page(
+        self,
+        space: Space,
+        *,
+        kind: TodoKind | None,
+        status: TodoStatus | None,
+        after: Cursor | None,
+        limit: int,
+    ) -> Page[Todo]:
+        """One page of the todos of a user with a persona, the newest first."""
+        page = self.kept.page(todo_filter(space, kind, status), after, limit=limit)
+        return Page(items=tuple(map(todo_of, page.items)), total=page.total, next=page.next)
+
+    def newest(self, space: Space, *, limit: int) -> list[Todo]:
+        """The newest pending todos of a user with a persona."""
+        wanted = todo_filter(space, None, TodoStatus.PENDING)
+        return [todo_of(each) for each in self.kept.newest(wanted, limit=limit)]
+
+    def state(
+        self, space: Space, kind: TodoKind, content: str, dedupe_key: str | None, *, caller: Caller
+    ) -> StatedTodo:
+        """Keep a todo; one that is pending under its key stays as it is.
+
+        Raises:
+            GraphmemError: it may not be stored.
+        """
+        todo = new_todo(kind, content, dedupe_key)
+        request = request_of_todo(todo, space=space, at=None)
+        ready = self.prepared([request], caller)
+        operation = EndTodos(
+            space=space, policy=self.policy, ends={}, items=ready.items, vectors=ready.vectors
+        )
+        done = self.gateway.execute(operation, caller)
+        (kept,) = done.answer
+        is_new = kept.uid == ready.items[0].new_uid
+        return StatedTodo(todo=kept, is_new=is_new, trace_id=done.trace_id)
+
+    def change(
+        self,
+        space: Space,
+        uid: str,
+        *,
+        content: str | None,
+        status: TodoStatus | None,
+        caller: Caller,
+    ) -> Executed[Todo]:
+        """Give a todo another status or other words.
+
+        Raises:
+            NotFound, Conflict: see ChangeTodo.
+            GraphmemError: its words may not be stored.
+        """
+        key = memory_key(space, uid)
+        memory = self.memories.by_key([key]).get(key)
+        if memory is None or not is_todo(memory):
+            raise NotFound
+        requests = [reworded_request(memory, content)] if content else []
+        ready = self.prepared(requests, caller, are_corrections=True)
+        operation = ChangeTodo(
+            memory=memory,
+            policy=self.policy,
+            status=status,
+            item=next(iter(ready.items), None),
+            vectors=ready.vectors,
+        )
+        return self.gateway.execute(operation, caller)
+
+    def end(
+        self,
+        space: Space,
+        ends: Mapping[str, TodoStatus],
+        requests: Sequence[WriteRequest],
+        *,
+        caller: Caller,
+    ) -> tuple[Todo, ...]:
+        """Let pending todos, by uid, end, and keep new ones; what changed."""
+        ready = self.prepared(requests, caller)
+        operation = EndTodos(
+            space=space,
+            policy=self.policy,
+            ends={memory_key(space, uid): status for uid, status in ends.items()},
+            items=ready.items,
+            vectors=ready.vectors,
+        )
+        return self.gateway.execute(operation, caller).answer
+
+    def prepared(
+        self, requests: Sequence[WriteRequest], caller: Caller, *, are_corrections: bool = False
+    ) -> Prepared:
+        """Requests that are checked and embedded.
+
+        Raises:
+            GraphmemError: one may not be stored.
+        """
+        checked = self.preparation.check(requests, caller, are_corrections=are_corrections)
+        for refused in checked.refused:
+            if refused.error:
+                raise refused.error
+        return self.preparation.embed(checked)
+
+
+def todo_filter(space: Space, kind: TodoKind | None, status: TodoStatus | None) -> KeptFilter:
+    """Which todos of a space are asked for; None: of any kind, in any status."""
+    is_pending = status is TodoStatus.PENDING
+    statuses = (Status.ACTIVE,) if is_pending else _AWAY if status else tuple(Status)
+    return KeptFilter(
+        kept_by=ROOM,
+        spaces=[space],
+        types=[MemoryType.TODO],
+        statuses=statuses,
+        prefix=f"todo|{kind.lower()}|" if kind else "todo|",
+        completed=None if is_pending or status is None else status is TodoStatus.COMPLETED,
+    )
