@@ -80,8 +80,8 @@ REMOVE s:OpenSession;
 
 // name: messages_of_session
 // The latest messages of a session by one of its sides.
-// parameters: key, limit, role
-MATCH (:Session {key: $key})<-[:IN_SESSION]-(t:Turn)
+// parameters: space_key, limit, role
+MATCH (:Session {key: $space_key})<-[:IN_SESSION]-(t:Turn)
 WHERE t.status = 'active' AND t.role = $role
 WITH t ORDER BY t.at DESC, t.number DESC LIMIT $limit
 RETURN t {.content, .metadata, .native, @turn_head} AS turn
@@ -89,8 +89,8 @@ ORDER BY t.at DESC, t.number DESC;
 
 // name: judged_in_session
 // What was judged of the messages of a session and still holds, or ended since: memories and todos, oldest first.
-// parameters: key, kept_by, limit
-MATCH (:Session {key: $key})<-[:IN_SESSION]-(t:Turn)<-[:FROM_TURN]-(m:Memory)
+// parameters: space_key, kept_by, limit
+MATCH (:Session {key: $space_key})<-[:IN_SESSION]-(t:Turn)<-[:FROM_TURN]-(m:Memory)
 WHERE t.status = 'active' AND m.kept_by = $kept_by AND m.status IN ['active', 'archived']
 WITH DISTINCT m ORDER BY m.created_at, m.key LIMIT $limit
 RETURN @memory AS m

@@ -163,6 +163,7 @@ def house_over(connection: Connection, settings: Settings) -> Iterator[House]:
         built.graphmem.events.close()
         built.rows("MATCH (t:Trace {tenant: $name}) DELETE t", name=tenant)
         built.rows("MATCH (n) WHERE n.space STARTS WITH $tenant DETACH DELETE n")
+        built.rows("MATCH (p:Persona {tenant: $name}) DETACH DELETE p", name=tenant)
 
 
 @pytest.fixture

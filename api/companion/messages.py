@@ -39,12 +39,12 @@ from graphmem.model.caller import Role
 blueprint = JsonBlueprint(
     "companion messages",
     __name__,
-    url_prefix="/v1/companions/<user>/<persona>",
+    url_prefix="/v1/companions",
     description="What users and personas say to each other (001)",
 )
 
 
-@blueprint.post("/messages")
+@blueprint.post("/<user>/<persona>/messages")
 @requires(Role.WRITER)
 @blueprint.arguments(MessageBody)
 @blueprint.response(201, SaidAnswer)
@@ -65,7 +65,7 @@ def say(values: dict[str, Any], user: str, persona: str) -> Response:
     return response
 
 
-@blueprint.get("/messages")
+@blueprint.get("/<user>/<persona>/messages")
 @requires(Role.READER)
 @blueprint.query(MessageListQuery)
 @blueprint.response(200, MessageList)
@@ -84,7 +84,7 @@ def messages(query: dict[str, Any], user: str, persona: str) -> Response:
     )
 
 
-@blueprint.get("/state")
+@blueprint.get("/<user>/<persona>/state")
 @requires(Role.READER)
 @blueprint.response(200, WholeState)
 def state(user: str, persona: str) -> Response:
@@ -93,7 +93,7 @@ def state(user: str, persona: str) -> Response:
     return jsonify(state=state_view(found), rolling_summary=found.rolling_summary)
 
 
-@blueprint.get("/sessions")
+@blueprint.get("/<user>/<persona>/sessions")
 @requires(Role.READER)
 @blueprint.query(PageQuery)
 @blueprint.response(200, SessionList)
@@ -104,7 +104,7 @@ def sessions(query: dict[str, Any], user: str, persona: str) -> Response:
     return page_answer(page, session_view)
 
 
-@blueprint.get("/sessions/<uid>")
+@blueprint.get("/<user>/<persona>/sessions/<uid>")
 @requires(Role.READER)
 @blueprint.response(200, SessionWithSummary)
 def session(user: str, persona: str, uid: str) -> Response:
@@ -114,7 +114,7 @@ def session(user: str, persona: str, uid: str) -> Response:
     return jsonify(session_view(found) | {"summary": summary_view(summary)})
 
 
-@blueprint.get("/rolling-summaries")
+@blueprint.get("/<user>/<persona>/rolling-summaries")
 @requires(Role.READER)
 @blueprint.query(PageQuery)
 @blueprint.response(200, RollingList)
@@ -125,7 +125,7 @@ def rolling_summaries(query: dict[str, Any], user: str, persona: str) -> Respons
     return page_answer(page, rolling_view)
 
 
-@blueprint.get("/todos")
+@blueprint.get("/<user>/<persona>/todos")
 @requires(Role.READER)
 @blueprint.query(TodoListQuery)
 @blueprint.response(200, TodoList)
@@ -142,7 +142,7 @@ def todos(query: dict[str, Any], user: str, persona: str) -> Response:
     return page_answer(page, todo_view)
 
 
-@blueprint.post("/todos")
+@blueprint.post("/<user>/<persona>/todos")
 @requires(Role.WRITER)
 @blueprint.arguments(TodoBody)
 @blueprint.response(201, KeptTodo)
@@ -159,7 +159,7 @@ def state_todo(values: dict[str, Any], user: str, persona: str) -> Response:
     return response
 
 
-@blueprint.patch("/todos/<uid>")
+@blueprint.patch("/<user>/<persona>/todos/<uid>")
 @requires(Role.WRITER)
 @blueprint.arguments(TodoChanges)
 @blueprint.response(200, KeptTodo)

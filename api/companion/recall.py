@@ -21,12 +21,12 @@ from graphmem.model.caller import Role
 blueprint = JsonBlueprint(
     "companion recall",
     __name__,
-    url_prefix="/v1/companions/<user>/<persona>",
+    url_prefix="/v1/companions",
     description="What personas know of users (001)",
 )
 
 
-@blueprint.post("/recall")
+@blueprint.post("/<user>/<persona>/recall")
 @requires(Role.READER)
 @blueprint.arguments(CompanionRecallBody)
 @blueprint.response(200, CompanionRecallAnswer)
@@ -39,7 +39,7 @@ def recall(values: dict[str, Any], user: str, persona: str) -> Response:
     return jsonify(found_view(found))
 
 
-@blueprint.get("/context")
+@blueprint.get("/<user>/<persona>/context")
 @requires(Role.READER)
 @blueprint.query(CompanionContextQuery)
 @blueprint.response(200, CompanionContext)
@@ -48,7 +48,7 @@ def context(query: dict[str, Any], user: str, persona: str) -> Response:
     return _context(query, user, persona)
 
 
-@blueprint.post("/context")
+@blueprint.post("/<user>/<persona>/context")
 @requires(Role.READER)
 @blueprint.arguments(CompanionContextBody)
 @blueprint.response(200, CompanionContext)

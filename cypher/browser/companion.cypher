@@ -1,6 +1,6 @@
 // A user with a persona: sessions, their messages, and what these left
 // Look for: sessions whose messages left nothing, and summaries that say what no message does.
-WITH 'main/project:demo' AS space
+WITH 'main/user:ada/coach' AS space
 MATCH (s:Session)<-[in:IN_SESSION]-(t:Turn)
 WHERE s.space = space
 OPTIONAL MATCH (s)-[has:HAS_SUMMARY]->(y:SessionSummary)

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field, replace
 
 from graphmem.companion import summary_model
 from graphmem.companion.asking import Ask
+from graphmem.companion.curating import is_too_soon
+from graphmem.companion.curator import CompanionCurator
 from graphmem.companion.planning import request_of_todo
 from graphmem.companion.summaries import rolling_summary
 from graphmem.companion.summing import KeepRolling, MakeSpine, is_rolling_due, is_spine_due
@@ -50,7 +52,7 @@ class Followed:
     rolling: bool = False
     spine_version: int | None = None
     degraded: tuple[str, ...] = ()
-    state: SessionState | None = None  # after a rolling summary
+    state: SessionState | None = None  # after what changed it
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -71,6 +73,7 @@ class Following:
     gateway: Gateway
     todos: TodoKeeper
     summaries: Summaries
+    curator: CompanionCurator
     policies: SpacePolicies
     model: LanguageModel | None
     clock: Clock
@@ -84,7 +87,7 @@ class Following:
         """
         config = self.policies.of(heard.turn.space).companion
         followed = Followed()
-        for step in (self._todos, self._rolling, self._spine):
+        for step in (self._todos, self._rolling, self._spine, self._curate):
             followed = self._done(step, heard, config, followed, caller)
         return followed
 
@@ -228,6 +231,17 @@ class Following:
         user = heard.turn.space.without_persona
         operation = MakeSpine(space=user, policy=config.summaries)
         return replace(followed, spine_version=self.gateway.execute(operation, caller).answer)
+
+    def _curate(
+        self, heard: Heard, config: CompanionPolicy, followed: Followed, caller: Caller
+    ) -> Followed:
+        """Look after what is kept of the user, if that is due."""
+        space = heard.turn.space
+        if is_too_soon(heard.state.curator, config.curate, self.clock.now()):
+            return followed
+        if self.curator.run_for(space, caller=caller) is None:
+            return followed
+        return replace(followed, state=self.curator.curating.state(space))
 
 
 def messages_of(turns: Sequence[Turn]) -> list[Message]:

@@ -1,19 +1,25 @@
 """The room of the companion: personas that remember their users (001)."""
 
 from graphmem.companion.context import ContextKeeper
+from graphmem.companion.curate_job import CurateJob
+from graphmem.companion.curator import CompanionCurator
 from graphmem.companion.following import Following
 from graphmem.companion.judge_job import JudgeJob
 from graphmem.companion.judging import Judging
 from graphmem.companion.keeper import CompanionKeeper
 from graphmem.companion.messages import Messages
 from graphmem.companion.overrides import OverrideKeeper
+from graphmem.companion.projection import FACT_TYPES
 from graphmem.companion.reaction import MendSummaries
 from graphmem.companion.recall import CompanionRecall
 from graphmem.companion.session_job import SessionJob
 from graphmem.companion.todo_keeper import TodoKeeper
+from graphmem.companion.transfer import transfers_over
 from graphmem.conversations.room import keeper_over
-from graphmem.model.job import Every, Job
+from graphmem.model.companion import ROOM
+from graphmem.model.job import Daily, Every, Job
 from graphmem.rooms import Core, Room
+from graphmem.store.curating import Curating
 from graphmem.store.kept import KeptMemories
 from graphmem.store.personas import Personas
 from graphmem.store.sessions import Sessions
@@ -43,10 +49,21 @@ def build(core: Core) -> Room:
         memories=core.memories,
     )
     summaries = Summaries(core.connection)
+    curator = CompanionCurator(
+        gateway=core.gateway,
+        policies=core.policies,
+        curating=Curating(core.connection, kept_by=ROOM, types=FACT_TYPES),
+        kept=kept,
+        memories=core.memories,
+        embedder=core.embedder,
+        index=core.policy.index,
+        ids=core.ids,
+    )
     following = Following(
         gateway=core.gateway,
         todos=todos,
         summaries=summaries,
+        curator=curator,
         policies=core.policies,
         model=core.language_model,
         clock=core.clock,
@@ -118,7 +135,14 @@ def build(core: Core) -> Room:
                 schedule=Every(minutes=1, grace_seconds=60),
                 function=sessions.run,
             ),
+            Job(
+                name="companion_curate",
+                does="archives repeats of what personas know of users, and folds facts of people",
+                schedule=Daily(hour=3, minute=40),
+                function=CurateJob(curator=curator).run,
+            ),
         ),
         reactions=(MendSummaries(policy=core.policy.companion.summaries),),
+        transfers=transfers_over(core.gateway, core.connection),
         restores_kept=True,
     )

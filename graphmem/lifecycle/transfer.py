@@ -1,20 +1,16 @@
 """Transfer: buffers, extractions and threads as lines of an export, and back."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
-from typing import Any, ClassVar, TypeVar
+from typing import Any
 
 from marshmallow import fields, validate
 
-from graphmem.errors import GraphmemError, InvalidInput
-from graphmem.gateway.gateway import Gateway
-from graphmem.gateway.operation import Decided, Operation
+from graphmem.errors import InvalidInput
 from graphmem.gateway.validation import is_uid
 from graphmem.gateway.workbench import Workbench
 from graphmem.intake.jsonl_format import Line, Moment, checked
-from graphmem.model.caller import Caller
+from graphmem.intake.record_transfer import Loaded, RecordTransfer, TakeInRecords
 from graphmem.model.extraction import (
     Buffer,
     Category,
@@ -35,13 +31,10 @@ from graphmem.store.extractions import Extractions, take_in_extractions
 from graphmem.store.threads import ThreadReader, link_threads, threads_here
 from graphmem.text.times import iso
 
-UNCHANGED = "unchanged"  # else what was added, as lines of an import are counted
 _MOST = 100_000  # of a list in a line
 _COUNT = validate.Range(0, 1_000_000_000)
 _FEW, _SHORT = validate.Length(max=1_000), validate.Length(max=4_000)
 _NAME = validate.Length(1, 4_000)
-Record = TypeVar("Record")
-Write = Callable[[Workbench, Sequence[Any]], Mapping[str, bool]]
 
 
 class _BufferLine(Line):
@@ -116,109 +109,20 @@ class _ThreadLine(Line):
     turns = fields.List(fields.String(), load_default=list, validate=validate.Length(max=_MOST))
 
 
-@dataclass(frozen=True, kw_only=True)
-class TakeInRecords(Operation[None, Mapping[str, bool]]):
-    """Write records of one kind that another store kept; those that are here stay as they are.
-
-    The answer is filled in as they are written: by key whether each is new.
-    """
+class TakeInReadings(TakeInRecords):
+    """Write what another store kept of turns that are read together."""
 
     kind = TraceKind.EXTRACTION
 
-    space: Space
-    records: Sequence[Any]
-    texts_of: Sequence[str]
-    write: Write
-    found: dict[str, bool]
-
-    @property
-    def spaces(self) -> Sequence[Space]:
-        """The space of the records."""
-        return (self.space,)
-
-    @property
-    def texts(self) -> Sequence[str]:
-        """What they put into words."""
-        return self.texts_of
-
-    def read(self, transaction: Workbench) -> None:
-        """Nothing: what is here is looked at as they are written."""
-
-    def decide(self, state: None, now: datetime) -> Decided[Mapping[str, bool]]:  # noqa: ARG002
-        """Write all of them."""
-        return Decided(answer=self.found)
-
-    def apply(self, transaction: Workbench, decided: Decided[Mapping[str, bool]]) -> None:  # noqa: ARG002
-        """Write those that are not here."""
-        self.found.clear()
-        self.found.update(self.write(transaction, self.records))
-
 
 @dataclass(frozen=True, kw_only=True)
-class _RecordTransfer(ABC):
-    """What the three kinds have in common."""
-
-    gateway: Gateway
-    kind: ClassVar[str]
-
-    @abstractmethod
-    def _loaded(self, value: Any, space: Space) -> tuple[str, Any, Sequence[str]]:  # noqa: ANN401 - any JSON
-        """The key of a line, what it holds, and its texts.
-
-        Raises:
-            InvalidInput: something is wrong with it.
-        """
-
-    @abstractmethod
-    def _write(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool]:
-        """Write records that are not here; by key whether each is new."""
-
-    def write(
-        self, space: Space, values: Sequence[Any], *, caller: Caller
-    ) -> Iterable[str | GraphmemError]:
-        """Write what is not here."""
-        loaded = [self._one(value, space) for value in values]
-        good = [each for each in loaded if not isinstance(each, GraphmemError)]
-        found = self._written(space, good, caller)
-        return [
-            each if isinstance(each, GraphmemError) else found.get(each[0], UNCHANGED)
-            for each in loaded
-        ]
-
-    def _one(self, value: Any, space: Space) -> "tuple[str, Any, Sequence[str]] | InvalidInput":  # noqa: ANN401
-        try:
-            return self._loaded(value, space)
-        except InvalidInput as error:
-            return error
-
-    def _written(
-        self, space: Space, good: Sequence[tuple[str, Any, Sequence[str]]], caller: Caller
-    ) -> dict[str, str | GraphmemError]:
-        if not good:
-            return {}
-        operation = TakeInRecords(
-            space=space,
-            records=[record for _, record, _ in good],
-            texts_of=[text for _, _, texts in good for text in texts],
-            write=self._write,
-            found={},
-        )
-        try:
-            answer = self.gateway.execute(operation, caller).answer
-        except GraphmemError as error:
-            if len(good) == 1:
-                return {good[0][0]: error}
-            each = (self._written(space, [one], caller) for one in good)
-            return {key: outcome for found in each for key, outcome in found.items()}
-        return {key: f"{self.kind}s" if is_new else UNCHANGED for key, is_new in answer.items()}
-
-
-@dataclass(frozen=True, kw_only=True)
-class BufferTransfer(_RecordTransfer):
+class BufferTransfer(RecordTransfer):
     """The buffers of a space."""
 
     buffers: Buffers
-    kind: ClassVar[str] = "buffer"
+    kind = "buffer"
+    plural = "buffers"
+    operation = TakeInReadings
 
     def lines(self, space: Space) -> Iterator[Mapping[str, Any]]:
         """The buffers of a space, with the turns that wait in them."""
@@ -231,29 +135,34 @@ class BufferTransfer(_RecordTransfer):
                 "turns": list(turns),
             }
 
-    def _loaded(self, value: Any, space: Space) -> tuple[str, Any, Sequence[str]]:  # noqa: ANN401
+    def loaded(self, value: Any, space: Space) -> Loaded:  # noqa: ANN401 - any JSON
+        """The buffer of a line, and the uids of the turns that wait in it."""
         values = checked(_BufferLine(), self.kind, value)
         turns = values.pop("turns")
         buffer = Buffer(space=space, turns=len(turns), **values)
-        return buffer.key, (buffer, turns), [buffer.session]
+        return Loaded(key=buffer.key, record=(buffer, turns), texts=[buffer.session])
 
-    def _write(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool]:
+    def take_in(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool]:
+        """Write buffers, and let turns wait in them."""
         return take_in_buffers(transaction, records)
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExtractionTransfer(_RecordTransfer):
+class ExtractionTransfer(RecordTransfer):
     """The extractions of a space; facts are told by their memories."""
 
     extractions: Extractions
-    kind: ClassVar[str] = "extraction"
+    kind = "extraction"
+    plural = "extractions"
+    operation = TakeInReadings
 
     def lines(self, space: Space) -> Iterator[Mapping[str, Any]]:
         """The extractions of a space, also those that still wait."""
         for each in self.extractions.of_space(space):
             yield _extraction_line(each)
 
-    def _loaded(self, value: Any, space: Space) -> tuple[str, Any, Sequence[str]]:  # noqa: ANN401
+    def loaded(self, value: Any, space: Space) -> Loaded:  # noqa: ANN401 - any JSON
+        """The extraction of a line."""
         values = checked(_ExtractionLine(), self.kind, value)
         if not is_uid(values["uid"]):
             raise InvalidInput({f"{self.kind}.uid": ["Must be the uid of an extraction."]})
@@ -273,9 +182,10 @@ class ExtractionTransfer(_RecordTransfer):
             *(text for each in kept.relationships for text in each.values()),
             *(*(each.reason for each in kept.refused), *kept.degraded, extraction.reason),
         ]
-        return extraction.key, extraction, texts
+        return Loaded(key=extraction.key, record=extraction, texts=texts)
 
-    def _write(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool]:
+    def take_in(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool]:
+        """Write extractions, and what they read and kept."""
         return take_in_extractions(transaction, records)
 
 
@@ -327,11 +237,13 @@ def _kept(values: Mapping[str, Any]) -> Kept:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ThreadTransfer(_RecordTransfer):
+class ThreadTransfer(RecordTransfer):
     """The threads of a space."""
 
     threads: ThreadReader
-    kind: ClassVar[str] = "thread"
+    kind = "thread"
+    plural = "threads"
+    operation = TakeInReadings
 
     def lines(self, space: Space) -> Iterator[Mapping[str, Any]]:
         """The threads of a space, with their turns."""
@@ -347,15 +259,18 @@ class ThreadTransfer(_RecordTransfer):
                 "turns": list(turns),
             }
 
-    def _loaded(self, value: Any, space: Space) -> tuple[str, Any, Sequence[str]]:  # noqa: ANN401
+    def loaded(self, value: Any, space: Space) -> Loaded:  # noqa: ANN401 - any JSON
+        """The thread of a line, and the uids of its turns."""
         values = checked(_ThreadLine(), self.kind, value)
         if not is_uid(values["uid"]):
             raise InvalidInput({f"{self.kind}.uid": ["Must be the uid of a thread."]})
         turns, count = values.pop("turns"), values.pop("turn_count")
         thread = Thread(space=space, turns=count, **values)
-        return thread.key, (thread, turns), [thread.session, thread.title, *thread.words]
+        texts = [thread.session, thread.title, *thread.words]
+        return Loaded(key=thread.key, record=(thread, turns), texts=texts)
 
-    def _write(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool]:
+    def take_in(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool]:
+        """Write threads, and which turns are in them."""
         here = threads_here(transaction, [thread for thread, _ in records])
         new = [(thread, turns) for thread, turns in records if thread.key not in here]
         of_turns = {uid: thread.uid for thread, turns in new for uid in turns}

@@ -267,7 +267,9 @@ class Summaries:
 
     def messages_of(self, session: Session, *, limit: int) -> tuple[Turn, ...]:
         """The latest messages of a session, so many of each side, oldest first."""
-        return self._of_both_sides("summaries.messages_of_session", key=session.key, limit=limit)
+        return self._of_both_sides(
+            "summaries.messages_of_session", space_key=session.key, limit=limit
+        )
 
     def _of_both_sides(self, query: str, **parameters: Any) -> tuple[Turn, ...]:  # noqa: ANN401
         turns = [
@@ -280,7 +282,7 @@ class Summaries:
     def judged_in(self, session: Session) -> tuple[Memory, ...]:
         """The memories and todos that were judged of the messages of a session, oldest first."""
         rows = self._connection.fetch(
-            "summaries.judged_in_session", key=session.key, kept_by=ROOM, limit=_JUDGED_MAX
+            "summaries.judged_in_session", space_key=session.key, kept_by=ROOM, limit=_JUDGED_MAX
         )
         return tuple(memory_from_node(row["m"]) for row in rows)
 

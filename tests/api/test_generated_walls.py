@@ -14,6 +14,7 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from companions import put_persona, say
 
 from graphmem.model.caller import Role
 from graphmem.model.space import Space, parse_space
@@ -27,8 +28,9 @@ SELDOM = {"cursor", "as_of", "known_at", "embedding", "dedupe", "on_same_key", "
     *("created_after", "created_before", "occurred_at", "valid_from", "valid_until", "expires_at"),
     *("weight", "link_type", "edge_type", "captured_by", "authority", "min_score", "attempt"),
     *("candidates_vector", "candidates_text", "ranker", "type", "status", "pinned", "importance"),
-    *("limit_chars", "repair", "logical_key", "after", "before"),
+    *("limit_chars", "repair", "logical_key", "after", "before", "is_active", "email"),
 }
+OF_COMPANIONS = "/v1/companions/"  # whose paths name a user and a persona instead of a space
 EXCEPT = {  # what would take the keys of the test away, or is no JSON
     ("delete", "/v1/admin/keys/{key_id}"),
     ("get", "/metrics"),
@@ -94,7 +96,7 @@ def world(api_of_module):
         ],
         marks={space: f"zq{number}q" for number, space in enumerate(spaces)},
         operations=[
-            (method, path, operation)
+            (method, path, operation | {"parameters": parameters_of(operations, operation)})
             for path, operations in document["paths"].items()
             for method, operation in operations.items()
             if method in {"get", "post", "put", "patch", "delete"} and (method, path) not in EXCEPT
@@ -105,6 +107,11 @@ def world(api_of_module):
         fill(api.with_key(Role.ADMIN, "*", tenant=space.tenant), space.name, mark)
     yield made
     api.house.rows("MATCH (n) WHERE n.space STARTS WITH $others DETACH DELETE n", others=f"{own}-")
+
+
+def parameters_of(operations, operation):
+    """The parameters of a path, and those of one of its methods."""
+    return [*operations.get("parameters", ()), *operation.get("parameters", ())]
 
 
 def fill(api, space, mark):
@@ -128,7 +135,28 @@ def fill(api, space, mark):
     assert 201 == api.post("/v1/edges", body | {"uid": f"e-{mark}"}).status_code
     body = {"space": space, "from": "person:ada", "to": f"project:{mark}", "label": f"owns {mark}"}
     assert 201 == api.post("/v1/relations", body | {"source_memory": "m-1"}).status_code
+    if space.startswith("user:"):
+        say_to_a_persona(api, space, mark)
     api.post("/v1/recall", {"spaces": [space], "query": f"{mark} tea"})
+
+
+def user_and_persona(space):
+    """The user and the persona of a space of a user; others have a user who is nobody."""
+    kind, _, name = space.partition(":")
+    user, _, persona = name.partition("/")
+    return (user, persona or "coach") if kind == "user" and user.isalpha() else ("eve", "coach")
+
+
+def say_to_a_persona(api, space, mark):
+    """A message, a fact and a todo of a user with a persona, with the mark of the space."""
+    user, persona = user_and_persona(space)
+    put_persona(api, persona)
+    path = f"{OF_COMPANIONS}{user}/{persona}"
+    assert 201 == say(api, f"I live in {mark}. I'll call {mark} at noon.", path=path).status_code
+    body = {"kind": "THREAD", "content": f"Whether {mark} is far."}
+    assert 201 == api.post(f"{path}/todos", body).status_code
+    body = {"type": "PEOPLE", "content": f"{mark} is kind.", "persona": persona}
+    assert 201 == api.post(f"{OF_COMPANIONS}{user}/memories", body).status_code
 
 
 class Maker:
@@ -141,6 +169,8 @@ class Maker:
         """A method, an address and a body."""
         method, path, operation = self.chosen.choice(self.world.operations)
         space = self.space()
+        if path.startswith(OF_COMPANIONS) and not space.startswith("user:"):
+            space = "user:ada/work"
         parameters = operation.get("parameters", [])
         query = {}
         for each in parameters:
@@ -248,7 +278,6 @@ class Maker:
             "direction": lambda: pick(("in", "out", "both")),
             "source_memory": lambda: pick(uids),
             "outputs": lambda: [{"content": self.text(space), "type": "Decision"}],
-            "overrides": lambda: {"recall.fused.k": self.chosen.randint(5, 20)},
             "source": lambda: {"conversation_id": f"talk-{mark or 'none'}"},
             "metadata": lambda: {"note": mark},
             "filename": lambda: "notes.txt",
@@ -257,12 +286,20 @@ class Maker:
             "cursor": lambda: "made-up",
             "purpose": lambda: pick(("prompt", "investigation")),
             "depth": lambda: pick((1, 2, 3)),
+            "user": lambda: user_and_persona(space)[0],
+            "persona": lambda: user_and_persona(space)[1],
+            "slug": lambda: pick(("coach", "work", "other")),
+            "prompt": lambda: "be kind",
+            "overrides": lambda: pick(({"recall.fused.k": 7}, {"person:eva": "person:eve"})),
+            "version": lambda: 1,
+            "budget": lambda: pick((1, 200, 2_000)),
+            "entity_refs": lambda: [f"person:{mark or 'none'}"],
             "tenant": lambda: pick([each.tenant for each in self.world.marks]),
         }
+        if choices := [each for each in schema.get("enum", ()) if each is not None]:
+            return pick(choices)
         if name in values:
             return values[name]()
-        if choices := schema.get("enum"):
-            return pick(choices)
         return {
             "boolean": lambda: self.chosen.random() < 0.5,
             "integer": lambda: self.chosen.randint(0, 100),
@@ -306,7 +343,7 @@ def keep(world, answer):
     if isinstance(found, dict):
         world.traces += [found["trace_id"]] if isinstance(found.get("trace_id"), str) else []
         if isinstance(kept := found.get("turns"), list):
-            world.turns += [turn["uid"] for turn in kept]
+            world.turns += [turn["uid"] if isinstance(turn, dict) else turn for turn in kept]
         if isinstance(merge := found.get("merge"), dict):
             world.merges.append(merge.get("id", ""))
     del world.traces[:-200], world.turns[:-200]

@@ -19,8 +19,14 @@ def test_the_openapi_document_covers_every_route_with_an_answer(api):
     assert rules == set(document["paths"])
     for path, operations in document["paths"].items():
         for method, operation in operations.items():
-            if method in {"get", "post", "delete", "patch"}:
+            if method in {"get", "post", "put", "delete", "patch"}:
                 assert operation["summary"], path
+                parameters = [
+                    *operations.get("parameters", ()),
+                    *operation.get("parameters", ()),
+                ]
+                declared = {each["name"] for each in parameters if each["in"] == "path"}
+                assert set(re.findall(r"{(\w+)}", path)) == declared, path
                 answers = [code for code in operation["responses"] if code.startswith("2")]
                 assert answers, path
                 assert (

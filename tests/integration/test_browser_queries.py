@@ -8,8 +8,10 @@ from neo4j.graph import Path as GraphPath
 from sessions import Session
 
 from api.memories.schemas import MemoryRequest, write_request
+from graphmem.companion.keeper import CompanionKeeper
 from graphmem.demo import SPACE, requests
 from graphmem.gateway.relations import RelationRequest
+from graphmem.model.conversation import Saying, TurnRole
 from graphmem.model.space import parse_space
 
 ROOT = Path(__file__).parents[2]
@@ -38,16 +40,26 @@ def filled(house):
     assert house.graphmem.relation_keeper.post(asked, caller=house.caller).answer.is_new
     turn = json.loads(TURN.read_text("utf-8"))
     assert 1 == len(Session(house, turn["space"], turn["session"]).read(turn["content"]).kept.facts)
+    speak_with_a_persona(house)
     house.embedder.is_broken = True
     house.write(write_request({"space": SPACE, "content": WAITING}))
     house.embedder.is_broken = False
     return house
 
 
+def speak_with_a_persona(house):
+    """One message of a companion."""
+    keeper, caller = house.graphmem.of(CompanionKeeper), house.caller
+    keeper.save_persona("coach", {"name": "Coach"}, caller=caller)
+    said = Saying(uid="", role=TurnRole.USER, content="I live in Rome.", message_id="m-1")
+    space = parse_space("user:ada/coach", tenant=caller.tenant)
+    assert keeper.messages.say(space, said, caller=caller, judges_now=True).verdict.facts
+
+
 def ask(house, name):
     """The rows of a saved query, as its file has it but for the space."""
     text = (FOLDER / f"{name}.cypher").read_text("utf-8")
-    return house.rows(text.replace("main/project:demo", f"{house.caller.tenant}/{SPACE}"))
+    return house.rows(text.replace("'main/", f"'{house.caller.tenant}/"))
 
 
 def ends(rows):
@@ -58,9 +70,7 @@ def ends(rows):
 def test_every_query_shows_something_of_the_demo_and_only_of_its_space(filled):
     for path in QUERIES:
         assert ask(filled, path.stem), path.name
-        other = path.read_text("utf-8").replace(
-            "main/project:demo", f"{filled.caller.tenant}-other/{SPACE}"
-        )
+        other = path.read_text("utf-8").replace("'main/", f"'{filled.caller.tenant}-other/")
         assert [] == filled.rows(other), path.name
 
 
@@ -81,7 +91,7 @@ def test_an_entity_stands_in_the_middle_of_its_memories(filled):
 
 def test_a_memory_comes_with_everything_that_hangs_on_it(filled):
     text = (FOLDER / "memory.cypher").read_text("utf-8").replace("'kiln'", "'MAY 9th'")
-    rows = filled.rows(text.replace("main/project:demo", f"{filled.caller.tenant}/{SPACE}"))
+    rows = filled.rows(text.replace("'main/", f"'{filled.caller.tenant}/"))
 
     around = sorted((path.relationships[0].type, *path.nodes[1].labels) for _, path in rows)
     assert [

@@ -7,7 +7,9 @@ from builders import a_request
 from click.testing import CliRunner
 
 from graphmem.cli import cli
+from graphmem.companion.keeper import CompanionKeeper
 from graphmem.conversations.keeper import ConversationKeeper
+from graphmem.errors import InvalidInput, NotFound
 from graphmem.model.conversation import Saying, TurnRole
 from graphmem.model.source import Source
 from graphmem.model.space import Space, SpaceKind
@@ -56,3 +58,55 @@ def test_a_file_with_a_byte_order_mark_is_imported(house, run, tmp_path):
 
     assert {"created": 1, "conversations": 1, "turns": 1} == counts
     assert exported == run("export", "user:bob", output=False)
+
+
+@pytest.fixture
+def coach(house):
+    """A persona of the tenant."""
+    keeper = house.graphmem.of(CompanionKeeper)
+    values = {"name": "Coach", "prompt": "Answer briefly."}
+    return keeper.save_persona("coach", values, caller=house.caller)
+
+
+def test_what_is_said_to_a_persona_is_kept_and_shown_with_what_it_left(run, coach):
+    nora, call = "My sister Nora lives in Porto.", "I will call my sister tonight."
+    said = run("companion", "say", "ada", "coach", nora, "--message-id", "m-1")
+    again = run("companion", "say", "ada", "coach", nora, "--message-id", "m-1")
+    todo = run("companion", "say", "ada", "coach", call)
+    (answer,) = run("companion", "say", "ada", "coach", "Fine.", "--role", "assistant")
+
+    assert [("message", "created", nora), ("memory", "created", nora)] == [
+        (row["what"], row["outcome"], row["content"]) for row in said
+    ]
+    assert [("message", "unchanged")] == [(row["what"], row["outcome"]) for row in again]
+    assert ["message", "todo"] == [row["what"] for row in todo]
+    (chat,) = run("conversations", "list", "user:ada/coach")
+    assert ("companion", 3, "companion") == (chat["id"], chat["turns"], chat["kept_by"])
+    assert answer["uid"] == run("conversations", "show", "user:ada/coach", chat["id"])[-1]["uid"]
+    assert "How are you?" in run("companion", "say", "ada", "coach", "How are you?", output=False)
+
+
+def test_the_context_of_a_persona_is_shown_as_text_or_whole(run, coach):
+    run("companion", "say", "ada", "coach", "My sister Nora lives in Porto.")
+
+    text = run("companion", "context", "ada", "coach", output=False)
+    (whole,) = run("companion", "context", "ada", "coach", "--query", "Who is Nora?")
+    (small,) = run("companion", "context", "ada", "coach", "--budget", "1")
+
+    assert "Answer briefly." in text
+    assert "My sister Nora lives in Porto." in text
+    assert "Who is Nora?" in whole["text"]
+    assert (False, True) == (whole["over_budget"], small["over_budget"])
+    assert {"name", "text", "why", "uids", "dropped"} == whole["blocks"][0].keys()
+
+
+@pytest.mark.parametrize(
+    ("user", "persona", "error"),
+    [("ada", "nobody", NotFound), ("ada", "Coach", InvalidInput), ("a/b", "coach", InvalidInput)],
+)
+@pytest.mark.parametrize("command", ["say", "context"])
+def test_who_cannot_be_is_named(run, coach, command, user, persona, error):
+    text = ["Hello."] if command == "say" else []
+
+    with pytest.raises(error):
+        run("companion", command, user, persona, *text)

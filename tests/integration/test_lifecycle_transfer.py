@@ -65,6 +65,7 @@ def test_what_waited_is_read_in_the_new_place(ada):
     [
         ({"buffer": {"turns": 5}}, "buffer.session"),
         ({"buffer": {"session": "s", "turns": 5}}, "buffer.turns"),
+        ({"buffer": {"session": "\ud800"}}, "buffer"),
         (
             {"extraction": {"uid": "x y", "session": "s", "reason": "turns"}},
             "extraction.decided_at",

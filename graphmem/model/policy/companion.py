@@ -99,6 +99,7 @@ class CompanionCuratePolicy:
     cool_down_seconds: int = number(60, most=1_000_000)
     every_hours: int = number(24, most=876_000)
     new_memories: int = number(25)
+    only_small: bool = flag(default=False)  # archives repeats of importance 0 and 1, no more
     fold_members: int = number(3, least=2)
     fold_contents: int = number(5, most=50, is_positive=True)
     folds: int = number(5, most=100)
