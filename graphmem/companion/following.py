@@ -117,7 +117,10 @@ class Following:
         waiting = [todo for todo in newest if todo.uid not in heard.began]
         done, degraded = self._completed(said, waiting, config)
         habits = [todo for todo in newest if todo.kind is TodoKind.HABIT]
-        promoted = promotion(said, waiting, habits, self.clock.now(), policy)
+        began_one = any(todo.uid in heard.began for todo in habits)
+        promoted = promotion(
+            said, waiting, habits, self.clock.now(), policy, is_of_another=began_one
+        )
         ends = dict.fromkeys(idle_threads(waiting, policy), TodoStatus.SKIPPED)
         ends |= {
             todo.uid: TodoStatus.COMPLETED

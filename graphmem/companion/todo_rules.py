@@ -114,14 +114,20 @@ def promotion(
     habits: Iterable[Todo],
     now: datetime,
     policy: TodoPolicy,
+    *,
+    is_of_another: bool = False,
 ) -> Promotion | None:
-    """Which commitment of the last day a message makes a habit of, by saying how often."""
+    """Which commitment of the last day a message makes a habit of, by saying how often.
+
+    What states a habit of its own is of another: it is no word on a commitment, not even the only
+    one, that it shares no word with.
+    """
     clauses = _affirmed(message)
     if not any(map(_recurs, clauses)):
         return None
     age = timedelta(hours=policy.promote_hours)
     recent = [todo for todo in _commitments(candidates) if now - todo.created_at <= age]
-    todo = _match(clauses, recent)
+    todo = _sharing(clauses, recent) if is_of_another else _match(clauses, recent)
     if todo is None:
         return None
     habit = _habit(todo)
@@ -162,8 +168,11 @@ def _commitments(todos: Iterable[Todo]) -> list[Todo]:
 
 def _match(clauses: Iterable[str], commitments: Sequence[Todo]) -> Todo | None:
     """The only commitment, else the first that has a keyword of what is said."""
-    if len(commitments) == 1:
-        return commitments[0]
+    return commitments[0] if len(commitments) == 1 else _sharing(clauses, commitments)
+
+
+def _sharing(clauses: Iterable[str], commitments: Sequence[Todo]) -> Todo | None:
+    """The first commitment that has a keyword of what is said."""
     said = keywords("\n".join(clauses))
     return next((todo for todo in commitments if said & keywords(todo.content)), None)
 

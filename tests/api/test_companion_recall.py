@@ -144,7 +144,7 @@ def test_plain_memories_todos_and_archived_ones_are_no_results(coach):
     assert ["Ada likes tea."] == [r["memory"]["content"] for r in recall(coach, "tea")["results"]]
 
 
-def test_entity_cards_show_what_else_is_known_and_matters(coach):
+def test_entity_pipeline_synth(coach):
     kin = {"kind": "PEOPLE", "entity_refs": ["person:john"], "importance": 2}
     fact = {"subtype": {"entity_type": "person", "fact_type": "fact"}}
     aim(coach, {"John is my cofounder.": 0.9})

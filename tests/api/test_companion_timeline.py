@@ -192,7 +192,7 @@ def state_todo(api, kind, content):
     return api.post(f"{COACH}/todos", {"kind": kind, "content": content}).get_json()["todo"]["uid"]
 
 
-def test_what_the_user_did_completes_a_commitment(coach):
+def test_curator_complete(coach):
     walk = state_todo(coach, "COMMITMENT", "Go for a walk")
     coach.house.clock.advance(minutes=1)
     state_todo(coach, "COMMITMENT", "Call mom about the trip")
@@ -305,3 +305,43 @@ def test_a_message_that_was_deleted_before_it_was_judged_leaves_nothing(coach):
 
     assert (0, 0) == (counts["judged"], counts["failed"])
     assert [] == memories(coach)
+
+
+def test_loop_semantics(coach):
+    """A time-box or a rule is a commitment or a habit, what is unclear a thread; each once."""
+    said = {
+        "I'll call mom tomorrow at 6 pm.": "COMMITMENT",
+        "From now on I stretch every morning.": "HABIT",
+        "I'm not sure whether to move to Lisbon.": "THREAD",
+        "I keep getting distracted by my phone.": "FRICTION",
+    }
+    for number, text in enumerate(said):
+        coach.house.clock.advance(minutes=1)
+        answer(coach, text, number)
+    coach.house.clock.advance(minutes=1)
+    again = answer(coach, "Tomorrow at 6 pm I will call mom.", 9)
+
+    kinds = [todo["todo_kind"] for todo in get(coach, f"{COACH}/todos")["items"]]
+    assert list(said.values()) == kinds[::-1]
+    assert ["known_loop"] == [each["reason"] for each in again["dropped"]]
+
+
+def test_session_lifecycle(coach):
+    """Made by a first message, kept up by others, ended, summed up, followed by another."""
+    began = coach.house.clock.now()
+    first = answer(coach, FACTS[0])["session"]
+    coach.house.clock.advance(minutes=29)
+    assert first["id"] == answer(coach, FACTS[1], 2)["session"]["id"]
+    last = coach.house.clock.now()
+    run(coach, "companion_sessions")
+    assert get(coach, f"{COACH}/sessions/{first['id']}")["ended_at"] is None
+    coach.house.clock.advance(minutes=30, seconds=1)
+    run(coach, "companion_sessions")
+    ended = get(coach, f"{COACH}/sessions/{first['id']}")
+    second = answer(coach, FACTS[2], 3)["session"]
+
+    assert (iso(began), iso(last), 2) == (ended["started_at"], ended["ended_at"], 2)
+    assert ended["summary"]["summary"]["one_liner"]
+    assert (1, None) == (second["turn_count"], second["ended_at"])
+    sessions = get(coach, f"{COACH}/sessions")["items"]
+    assert [second["id"], first["id"]] == [each["id"] for each in sessions]

@@ -32,8 +32,8 @@ def done(message, *pending):
     return found and found.uid
 
 
-def promoted(message, *candidates, habits=()):
-    return promotion(message, candidates, habits, NOW, POLICY)
+def promoted(message, *candidates, habits=(), **options):
+    return promotion(message, candidates, habits, NOW, POLICY, **options)
 
 
 def test_a_walk_that_was_done_completes_the_commitment_to_walk():
@@ -175,6 +175,14 @@ def test_a_commitment_that_is_said_to_recur_becomes_a_habit(message):
     found = promoted(message, MOM, WALK)
 
     assert (WALK, habit) == (found.completes, found.habit)
+
+
+def test_what_states_a_habit_of_its_own_promotes_no_commitment_that_shares_no_word():
+    said = "From now on I stretch every morning"
+
+    assert MOM == promoted(said, MOM).completes
+    assert promoted(said, MOM, is_of_another=True) is None
+    assert WALK == promoted("I want to walk every day", WALK, is_of_another=True).completes
 
 
 @pytest.mark.parametrize(
