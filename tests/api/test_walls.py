@@ -9,13 +9,15 @@ import json
 from itertools import chain
 
 import pytest
+from companions import put, put_persona, say
 
 from api.memories.schemas import MemoryRequest
 from graphmem.model.caller import Role
 
 SECRET = "zanzibar"
 CHAT = "/v1/conversations/chat"
-MEMORIES, EDGES = 3, 2  # of Ada
+COACH = "/v1/companions/ada/coach"
+MEMORIES, EDGES = 4, 2  # of Ada
 
 
 @pytest.fixture(scope="module")
@@ -53,6 +55,11 @@ def world(api_of_module):
     assert 201 == answer.status_code
     body = {"space": "orchestrator:ada", "message_id": "message", "query": SECRET}
     assert SECRET in api.post("/v1/bulletins", body).get_json()["rendered"]
+    put_persona(api, prompt=SECRET)
+    assert 200 == put(api, "/v1/companions/ada/seed", {"content": SECRET}).status_code
+    assert 201 == say(api, f"I'll ask about {SECRET} tomorrow.").status_code
+    body = {"type": "PROFILE", "content": f"Born in {SECRET}."}
+    assert 201 == api.post("/v1/companions/ada/memories", body).status_code
     return api
 
 
@@ -246,6 +253,42 @@ BY_SPACE = {
     ),
 }
 
+# Routes of companions, by what stands behind the user, or behind the user and the persona.
+OF_COMPANIONS = {
+    "GET": None,
+    "PUT": {"email": "eve@example.com"},
+    "GET /seed": None,
+    "PUT /seed": {"content": "Mine."},
+    "GET /memories": None,
+    "POST /memories": {"type": "PROFILE", "content": "Mine."},
+    "GET /entity-overrides": None,
+    "PUT /entity-overrides": {"overrides": {"person:ada": "person:eve"}},
+    "GET /entity-suggestions": None,
+    "GET /spine": None,
+    "GET /spine/{version}": None,
+    "GET /{persona}/messages": None,
+    "POST /{persona}/messages": {"message_id": "n", "role": "user", "content": "Mine."},
+    "GET /{persona}/state": None,
+    "GET /{persona}/sessions": None,
+    "GET /{persona}/sessions/{uid}": None,
+    "GET /{persona}/rolling-summaries": None,
+    "GET /{persona}/todos": None,
+    "POST /{persona}/todos": {"kind": "HABIT", "content": "Mine."},
+    "PATCH /{persona}/todos/{uid}": {"content": "Mine."},
+    "POST /{persona}/recall": {"query": SECRET},
+    "GET /{persona}/context": None,
+    "POST /{persona}/context": {"query": SECRET[:4]},
+}
+BY_SPACE |= {
+    f"{method} /v1/companions/{{user}}{path}": (
+        f"/v1/companions/ada{path}".format(persona="coach", version=1, uid="one"),
+        body,
+    )
+    for (method, _, path), body in (
+        (route.partition(" "), body) for route, body in OF_COMPANIONS.items()
+    )
+}
+
 # Routes of another form, each with a test of its own here.
 OTHERWISE = {
     "POST /v1/memories/batch": "test_a_batch_stores_nothing_over_the_wall",
@@ -253,6 +296,9 @@ OTHERWISE = {
     "GET /v1/admin/keys": "test_keys_are_seen_and_revoked_in_their_tenant_only",
     "POST /v1/admin/keys": "test_keys_are_seen_and_revoked_in_their_tenant_only",
     "DELETE /v1/admin/keys/{key_id}": "test_keys_are_seen_and_revoked_in_their_tenant_only",
+    "GET /v1/personas": "test_personas_are_seen_and_changed_in_their_tenant_only",
+    "GET /v1/personas/{slug}": "test_personas_are_seen_and_changed_in_their_tenant_only",
+    "PUT /v1/personas/{slug}": "test_personas_are_seen_and_changed_in_their_tenant_only",
     "GET /v1/spaces": "test_own_recalls_cards_lists_and_spaces_hold_nothing_of_another",
 }
 
@@ -293,7 +339,7 @@ def test_every_route_that_takes_a_space_or_a_uid_has_a_line_in_a_table(api):
 
     listed = [*BY_UID, *BY_SPACE, *OTHERWISE]
     assert sorted(set(listed)) == sorted(listed)
-    without_parameters = {"GET /v1/admin/keys", "GET /v1/spaces"}
+    without_parameters = {"GET /v1/admin/keys", "GET /v1/personas", "GET /v1/spaces"}
     assert set(listed) - without_parameters == set(routes_with_walls(document))
     assert set(OTHERWISE.values()) <= set(globals())
 
@@ -399,6 +445,9 @@ def test_naming_a_space_elsewhere_gives_nothing_of_it(stranger, walled, route):
     assert EDGES == walled.get("/v1/edges?space=user:ada").get_json()["total"]
     chat = walled.get(f"{CHAT}?space=user:ada").get_json()
     assert (1, None) == (chat["turns"], chat["title"])
+    assert 1 == walled.get(f"{COACH}/todos").get_json()["total"]
+    assert 1 == walled.get(f"{COACH}/messages").get_json()["total"]
+    assert SECRET == walled.get("/v1/companions/ada/seed").get_json()["content"]
 
 
 def test_own_recalls_cards_lists_and_spaces_hold_nothing_of_another(stranger):
@@ -501,6 +550,20 @@ def test_keys_are_seen_and_revoked_in_their_tenant_only(stranger, walled):
     assert set() == seen & own
     assert (404, 404, 403) == (there.status_code, nowhere.status_code, made.status_code)
     assert without_id(there) == without_id(nowhere)
+
+
+def test_personas_are_seen_and_changed_in_their_tenant_only(stranger, walled):
+    key, _ = stranger
+    is_own = key_tenant(walled, key) == walled.house.caller.tenant
+
+    listed = call(key, "GET", "/v1/personas").get_json()["items"]
+    found = call(key, "GET", "/v1/personas/coach")
+    made = call(key, "PUT", "/v1/personas/coach", {"name": "Coach"})
+
+    assert is_own == (SECRET in str(listed))
+    assert (200 if is_own else 404) == found.status_code
+    assert (200 if is_own else 201) == made.status_code
+    assert SECRET == walled.get("/v1/personas/coach").get_json()["prompt"]
 
 
 def key_tenant(walled, key):
