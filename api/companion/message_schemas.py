@@ -7,13 +7,13 @@ from typing import Any
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from api.companion.schemas import Content
+from api.conversations.read_turns import ReadTurn
 from api.conversations.schemas import TurnAnswer, turn_view
 from api.fields import Id, RequestSchema, UtcDateTime, WithoutNulls
 from api.paging import PageQuery, page_of
 from graphmem.companion.judge_filters import Drop
 from graphmem.companion.keeping import Kept
-from graphmem.companion.messages import CONTENT_MAX_CHARS, Said
-from graphmem.conversations.sayings import saying_problems
+from graphmem.companion.messages import Said
 from graphmem.model.companion import (
     RollingSummary,
     Session,
@@ -24,14 +24,14 @@ from graphmem.model.companion import (
     TodoStatus,
 )
 from graphmem.model.conversation import Saying, Turn, TurnRole
-from graphmem.text.normalise import nfc, shows_something, with_layout
+from graphmem.text.normalise import nfc
 from graphmem.text.times import iso
 
 NOW, LATER = "now", "later"
 _KEY_MAX_CHARS = 200
 
 
-class MessageBody(WithoutNulls):
+class MessageBody(ReadTurn):
     """A message of a user, or of a persona to him."""
 
     message_id = fields.String(required=True, metadata={"example": "m-1"})
@@ -47,21 +47,6 @@ class MessageBody(WithoutNulls):
         validate=validate.OneOf([NOW, LATER]),
         metadata={"description": "later: a job reads it within a minute"},
     )
-
-    @validates_schema(skip_on_field_errors=False)
-    def _rules(self, values: dict[str, Any], **_: object) -> None:
-        """The room's own rules, so that all problems are reported at once."""
-        found = saying_problems({name: values.get(name) for name in ("content", "message_id")})
-        content = values.get("content")
-        if content is not None and "content" not in found and not _is_telling(content):
-            problem = f"Must be 1 to {CONTENT_MAX_CHARS:,} characters that show something."
-            found["content"] = [problem]
-        if found:
-            raise ValidationError({name: list(texts) for name, texts in found.items()})
-
-
-def _is_telling(content: str) -> bool:
-    return len(content) <= CONTENT_MAX_CHARS and shows_something(with_layout(content))
 
 
 class CompanionMessage(TurnAnswer):

@@ -4,16 +4,17 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
+from api.conversations.read_turns import ReadTurn
 from api.conversations.schemas import TurnAnswer, turn_view
 from api.fields import Flag, Id, RequestSchema, UtcDateTime, WithoutNulls
 from api.paging import PageQuery, page_of
 from api.space_fields import SpaceField
 from graphmem.bounded_fields import Several
-from graphmem.conversations.sayings import id_problem, saying_problems
+from graphmem.conversations.sayings import id_problem
 from graphmem.lifecycle.arrival import ArrivedTurn
 from graphmem.lifecycle.buffer import Choice
 from graphmem.lifecycle.entity_matching import shown_key
-from graphmem.lifecycle.keeper import CONTENT_MAX_CHARS, Heeded
+from graphmem.lifecycle.keeper import Heeded
 from graphmem.lifecycle.plan import Plan, PlannedFact
 from graphmem.lifecycle.signals import Level
 from graphmem.model.conversation import Saying, Turn, TurnRole
@@ -31,7 +32,7 @@ from graphmem.model.extraction import (
     Thread,
     Tier,
 )
-from graphmem.text.normalise import nfc, shows_something, with_layout
+from graphmem.text.normalise import nfc
 from graphmem.text.times import iso
 
 TURNS_MAX, PREVIEW_MAX = 500, 50
@@ -39,28 +40,13 @@ _SPACE = {"example": "user:ada"}
 _SESSION = {"example": "chat-7", "description": "The id of the conversation"}
 
 
-class SpokenFields(WithoutNulls):
+class SpokenFields(ReadTurn):
     """What a turn says."""
 
     role = fields.Enum(TurnRole, by_value=True, required=True)
     content = fields.String(required=True, metadata={"example": "FYI we moved to Lyon."})
     actor = fields.String(metadata={"example": "Ada"})
     occurred_at = UtcDateTime(metadata={"description": "When it was said; else now"})
-
-    @validates_schema(skip_on_field_errors=False)
-    def _rules(self, values: dict[str, Any], **_: object) -> None:
-        """The room's own rules, so that all problems are reported at once."""
-        found = saying_problems(values)
-        content = values.get("content")
-        if content is not None and "content" not in found and not _is_telling(content):
-            problem = f"Must be 1 to {CONTENT_MAX_CHARS:,} characters that show something."
-            found["content"] = [problem]
-        if found:
-            raise ValidationError({name: list(texts) for name, texts in found.items()})
-
-
-def _is_telling(content: str) -> bool:
-    return len(content) <= CONTENT_MAX_CHARS and shows_something(with_layout(content))
 
 
 class HeardTurnBody(SpokenFields):

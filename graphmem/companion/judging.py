@@ -21,6 +21,7 @@ from graphmem.companion.planning import (
     request_of_todo,
     todo_key,
 )
+from graphmem.conversations.sayings import READ_MAX_CHARS
 from graphmem.errors import ModelUnavailable, PolicyRefused
 from graphmem.gateway.claims import logical_claim
 from graphmem.gateway.gateway import Gateway
@@ -49,7 +50,6 @@ log = logging.getLogger(__name__)
 CLAIMED_FOR = timedelta(seconds=60)  # by a judge, beside the time of its model
 _RULES_READ_INSTEAD = "model_unavailable"
 _PERSONAS_MAX = 200  # whose names are no facts
-_READ_MAX_CHARS = 32_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -248,7 +248,7 @@ def _message(turn: Turn) -> Message:
     return Message(
         uid=turn.uid,
         is_user=turn.role is TurnRole.USER,
-        content=turn.content[:_READ_MAX_CHARS],
+        content=turn.content[:READ_MAX_CHARS],
         at=turn.at,
     )
 

@@ -2,14 +2,19 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import timedelta
 
 from graphmem.companion.following import Followed, Following, Heard
 from graphmem.companion.judging import ClaimMessage, Judging, Verdict
 from graphmem.companion.keeping import Kept
 from graphmem.companion.posting import Posted, PostMessage
 from graphmem.conversations.keeper import ConversationKeeper
-from graphmem.conversations.sayings import normalised
+from graphmem.conversations.sayings import (
+    AHEAD_MAX,
+    NOT_READABLE,
+    TOO_FAR_AHEAD,
+    is_readable,
+    normalised,
+)
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.model.caller import Caller
 from graphmem.model.companion import (
@@ -30,8 +35,6 @@ from graphmem.store.sessions import Sessions, session_of_turn, unjudged
 from graphmem.store.spaces import SpacePolicies
 from graphmem.store.turns import SomeTurns
 
-CONTENT_MAX_CHARS = 32_000
-AHEAD_MAX = timedelta(minutes=5)  # of a message's own time
 _SPOKEN = frozenset({TurnRole.USER, TurnRole.ASSISTANT})
 
 
@@ -93,11 +96,10 @@ class Messages:
         wrong: dict[str, list[str]] = {}
         if saying.role not in _SPOKEN:
             wrong["role"] = ["Must be user or assistant."]
-        if not 1 <= len(saying.content) <= CONTENT_MAX_CHARS or not saying.content.strip():
-            problem = f"Must be 1 to {CONTENT_MAX_CHARS:,} characters that show something."
-            wrong["content"] = [problem]
+        if not is_readable(saying.content):
+            wrong["content"] = [NOT_READABLE]
         if saying.at and saying.at > self.clock.now() + AHEAD_MAX:
-            wrong["occurred_at"] = ["Must not be more than 5 minutes ahead."]
+            wrong["occurred_at"] = [TOO_FAR_AHEAD]
         if wrong:
             raise InvalidInput(wrong)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 from graphmem.gateway.screening import leaves
@@ -17,6 +18,10 @@ from graphmem.text.normalise import is_storable, nfc, one_line, shows_something,
 
 TURNS_MAX = 100  # of one call
 CALL_MAX_CHARS = 4_000_000  # of the contents of one call together
+READ_MAX_CHARS = 32_000  # of a turn that a room reads for what it says
+NOT_READABLE = f"Must be 1 to {READ_MAX_CHARS:,} characters that show something."
+AHEAD_MAX = timedelta(minutes=5)  # of the own time of a turn that a room reads
+TOO_FAR_AHEAD = "Must not be more than 5 minutes ahead."
 _METADATA_DEPTH = 100
 _WRITE = WritePolicy()
 Problems = dict[str, list[str]]
@@ -53,6 +58,20 @@ def saying_problems(fields: Mapping[str, Any]) -> Problems:
         name: check(fields[name]) for name, check in checks.items() if fields.get(name) is not None
     }
     return {name: [problem] for name, problem in found.items() if problem}
+
+
+def reading_problems(fields: Mapping[str, Any]) -> Problems:
+    """What is wrong with a turn that a room is to read, by field: it has to be short enough."""
+    found = saying_problems(fields)
+    content = fields.get("content")
+    if content is not None and "content" not in found and not is_readable(content):
+        found["content"] = [NOT_READABLE]
+    return found
+
+
+def is_readable(content: str) -> bool:
+    """Whether a room may read a turn for what it says."""
+    return len(content) <= READ_MAX_CHARS and shows_something(with_layout(content))
 
 
 def _content_problem(content: str) -> str | None:

@@ -2,9 +2,15 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 
 from graphmem.conversations.keeper import ConversationKeeper
+from graphmem.conversations.sayings import (
+    AHEAD_MAX,
+    NOT_READABLE,
+    READ_MAX_CHARS,
+    TOO_FAR_AHEAD,
+    is_readable,
+)
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.lifecycle.arrival import Arrived, BufferTurns, with_words
 from graphmem.lifecycle.buffer import TURN_READ_CHARS, Because
@@ -27,8 +33,6 @@ from graphmem.store.extractions import Extractions, turns_of
 from graphmem.store.spaces import SpacePolicies
 from graphmem.store.threads import ThreadReader
 
-CONTENT_MAX_CHARS = 32_000  # of a turn that is to be extracted
-AHEAD_MAX = timedelta(minutes=5)  # of a turn's own time
 NO_FACTS = "No facts are extracted in a space of this kind."
 
 
@@ -106,12 +110,10 @@ class LifecycleKeeper:
         wrong: dict[str, list[str]] = {}
         latest = self.clock.now() + AHEAD_MAX
         for number, saying in enumerate(sayings):
-            length = len(saying.content)
-            if not 1 <= length <= CONTENT_MAX_CHARS or not saying.content.strip():
-                problem = f"Must be 1 to {CONTENT_MAX_CHARS:,} characters that show something."
-                wrong[f"turns.{number}.content"] = [problem]
+            if not is_readable(saying.content):
+                wrong[f"turns.{number}.content"] = [NOT_READABLE]
             if saying.at and saying.at > latest:
-                wrong[f"turns.{number}.occurred_at"] = ["Must not be more than 5 minutes ahead."]
+                wrong[f"turns.{number}.occurred_at"] = [TOO_FAR_AHEAD]
         if space.kind in WITHOUT_FACTS:
             wrong["space"] = [NO_FACTS]
         if wrong:
@@ -192,7 +194,7 @@ class LifecycleKeeper:
         found = self.extractions.find(space, uid)
         if found is None or not found.is_done:
             raise NotFound
-        return found, turns_of(self.extractions.connection, found, chars=CONTENT_MAX_CHARS)
+        return found, turns_of(self.extractions.connection, found, chars=READ_MAX_CHARS)
 
     def page(
         self, space: Space, session: str | None, after: Cursor | None, *, limit: int
