@@ -45,6 +45,12 @@ CALL () {
   RETURN collect([@kept]) AS foundation
 }
 
+// name: pinned
+// The pinned memories of a room, the oldest first.
+// parameters: kept_by, now, pinned, spaces, types
+@foundation
+RETURN foundation;
+
 // name: nearest
 // The memories of a room that are nearest to a vector, best first, with how many chunks were seen; and the pinned ones.
 // parameters: kept_by, limit, now, pinned, spaces, types, vector, vector_limit

@@ -18,6 +18,16 @@ MATCH (r:RollingSummary)
 USING INDEX r:RollingSummary(space, created_at)
 WHERE r.space = $space AND r.created_at IS NOT NULL AND r.text IS NOT NULL
 
+// name: active_turns
+// How many of some messages are active, under their locks.
+// parameters: space_keys
+UNWIND $space_keys AS key
+MATCH (t:Turn {key: key})
+SET t.locked = true
+REMOVE t.locked
+WITH t WHERE t.status = 'active'
+RETURN count(t) AS active;
+
 // name: list_rolling
 // One page of the rolling summaries of a space, the newest first.
 // parameters: cursor_key, cursor_time, limit, space
@@ -185,7 +195,8 @@ MERGE (v)-[:RESTS_ON]->(m);
 // name: forget_messages
 // Messages that were taken back wait for no judge, and no summary states them: those of sessions and rolling ones that
 // rest on them are made anew.
-// parameters: every, space_keys
+// A model may have copied from summaries before, so those that one made since are forgotten as well.
+// parameters: chars, every, space_keys
 UNWIND $space_keys AS key
 MATCH (t:Turn {key: key})
 REMOVE t:UnjudgedTurn, t.judged_by, t.judge_claim
@@ -199,7 +210,21 @@ CALL (t) {
   REMOVE y.summary
 }
 CALL (t) {
-  MATCH (t)<-[:RESTS_ON]-(r:RollingSummary)
+  MATCH (x:SessionState {key: t.space})
+  WHERE t.role = 'user' AND x.last_user_at = t.at
+  OPTIONAL CALL (t) {
+    MATCH (u:Turn)
+    WHERE u.conversation = t.conversation AND u.role = 'user' AND u.status = 'active'
+      AND u.at > datetime({year: 1}) AND NOT u.key IN $space_keys
+    WITH u ORDER BY u.at DESC, u.number DESC LIMIT 1
+    RETURN u
+  }
+  SET x.last_user_at = u.at, x.last_user_message = left(u.content, $chars)
+}
+CALL (t) {
+  MATCH (r:RollingSummary)
+  WHERE r.space = t.space AND r.created_at >= t.recorded_at AND r.text IS NOT NULL
+    AND (r.model <> 'rules' OR EXISTS { (t)<-[:RESTS_ON]-(r) })
   WITH r, r.text AS said
   REMOVE r.text
   WITH r, said

@@ -8,7 +8,7 @@ from marshmallow import Schema, ValidationError, fields, validate
 from api.fields import Flag, Line, Number, RequestSchema, Text, WithoutNulls
 from api.paging import PageQuery, page_of
 from graphmem.bounded_fields import Several, Table
-from graphmem.companion.entity_refs import LABEL_MAX_CHARS, REFS_MAX, ref_of
+from graphmem.companion.entity_refs import LABEL_MAX_CHARS, REF_MAX_CHARS, REFS_MAX, ref_of
 from graphmem.companion.keeping import Kept
 from graphmem.companion.overrides import Suggestion
 from graphmem.companion.projection import fact_of
@@ -58,7 +58,7 @@ class RefField(fields.String):
         text = super()._deserialize(value, attr, data, **options)
         kind, _, name = text.partition(":")
         ref = ref_of(EntityKind(kind), name) if kind in set(EntityKind) else None
-        if ref is None or len(text) > _LIMITS.name_max_chars:
+        if ref is None or len(ref) > REF_MAX_CHARS:
             message = f"Must be type:name with a type of {', '.join(EntityKind)}."
             raise ValidationError(message)
         return ref

@@ -168,6 +168,8 @@ def spine(query: dict[str, Any], user: str) -> Response:
 @blueprint.response(200, SpineAnswer)
 def spine_version(query: dict[str, Any], user: str, version: int) -> Response:
     """Get a version of the long summary of a user."""
+    if version < 1:
+        raise NotFound
     return _spine(user, query["persona"], version)
 
 

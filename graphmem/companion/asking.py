@@ -22,9 +22,20 @@ class Ask:
         Raises:
             ModelUnavailable: it does not answer in time, or nonsense.
         """
-        said = self.model.said(instructions, text, schema=schema, timeout_seconds=self.seconds)
         try:
-            return json_in(said)
+            return json_in(self.text(instructions, text, schema))
         except ValueError as error:
             message = "The language model did not answer in JSON."
             raise ModelUnavailable(message) from error
+
+    def text(self, instructions: str, text: str, schema: Mapping[str, Any]) -> str:
+        """An answer as it was said.
+
+        Raises:
+            ModelUnavailable: it does not answer in time, or says nothing.
+        """
+        said = self.model.said(instructions, text, schema=schema, timeout_seconds=self.seconds)
+        if not said.strip():
+            message = "The language model said nothing."
+            raise ModelUnavailable(message)
+        return said

@@ -13,7 +13,7 @@ from graphmem.companion.recall import CompanionRecall, Found
 from graphmem.companion.sessions import is_stale
 from graphmem.errors import NotFound
 from graphmem.model.caller import Caller
-from graphmem.model.companion import Message
+from graphmem.model.companion import Fact, Message
 from graphmem.model.conversation import Turn, TurnRole
 from graphmem.model.policy.companion import CompanionPolicy
 from graphmem.model.space import Space
@@ -65,7 +65,8 @@ class ContextKeeper:
             if message.strip()
             else None
         )
-        given = self._input(rows, found, recent, message, policy)
+        foundation = found.foundation if found else self.recall.foundation(spaces)
+        given = self._input(rows, found, foundation, recent, message, policy)
         context = build_context(given, budget or policy.context.budget, policy)
         return ContextAnswer(
             context=context,
@@ -89,6 +90,7 @@ class ContextKeeper:
         self,
         rows: ContextRows,
         found: Found | None,
+        foundation: Sequence[Fact],
         recent: Sequence[Message],
         message: str,
         policy: CompanionPolicy,
@@ -103,7 +105,7 @@ class ContextKeeper:
             persona=rows.persona,
             user=rows.user,
             state=rows.state,
-            foundation=found.foundation if found else (),
+            foundation=foundation,
             cards=found.cards if found else (),
             chosen=found.chosen if found else (),
             pending=[todo_of(each) for each in rows.pending],

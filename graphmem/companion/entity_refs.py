@@ -13,7 +13,7 @@ IMPORTANCE, IMPORTANCE_MAX = 1, 3
 LABEL_MAX_CHARS = 100
 _KEY_CONTENT_MAX_CHARS = 120
 _PUNCTUATION = re.compile(r"""[.,!?;:'"(){}\[\]\\/]""")
-_REF_MAX_CHARS = 512
+REF_MAX_CHARS = 400  # so that the key of a memory, with its types, is none too long
 
 
 def ref_of(kind: EntityKind, name: str) -> str | None:
@@ -24,7 +24,7 @@ def ref_of(kind: EntityKind, name: str) -> str | None:
 
 def is_ref(text: object) -> bool:
     """Whether a value is a well-formed key of something."""
-    if not isinstance(text, str) or len(text) > _REF_MAX_CHARS or not is_storable(text):
+    if not isinstance(text, str) or len(text) > REF_MAX_CHARS or not is_storable(text):
         return False
     kind, colon, name = text.partition(":")
     is_kind = bool(colon) and kind in set(EntityKind)

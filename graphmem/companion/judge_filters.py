@@ -3,7 +3,6 @@
 Rules and a model go through the same filters, in this order; each drop has a stable code.
 """
 
-import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -13,14 +12,13 @@ import regex
 
 from graphmem.companion.entity_refs import importance_of, label_of, refs_of, subtype_of
 from graphmem.companion.judge import Judged, JudgedLoop, JudgedMemory, normalised_content
+from graphmem.companion.loop_keys import key_of, signature_by_content
 from graphmem.model.companion import FactKind, Message, NewFact, NewTodo, TodoKind
-from graphmem.model.names import slug
 from graphmem.model.policy.companion import JudgePolicy
 from graphmem.text.instructions import is_instruction_like
 from graphmem.text.normalise import is_storable, nfc, one_line, shorten, shows_something
 
 CONTENT_MAX_CHARS = 400
-_KEY_MAX_CHARS = 200
 _OPEN_LOOP = "OPEN_LOOP"  # a type of old, which is known and never kept
 _TYPES = frozenset({*FactKind, _OPEN_LOOP})
 _PERSONAS = frozenset({"sophie", "isabella", "william", "alexander"})
@@ -42,7 +40,6 @@ _BOUND = (  # by a time, or by an explicit will
     r"today|tonight|tomorrow|before|by|end of (?:the )?day|at \d{1,2}(?::\d\d)? ?[ap]\.?m\.?"
     r"|i will|(?:i'm|i am) going to|i'll"
 )
-_NOT_OF_KEYS = re.compile(r"[^a-z0-9]+")
 
 
 def _whole_words(alternatives: str) -> regex.Pattern[str]:
@@ -213,12 +210,12 @@ def _content(text: str) -> str:
 
 def _todo(loop: JudgedLoop) -> NewTodo:
     """A loop in its normal form; its signature says the same of a paraphrase."""
-    content, key = _content(loop.content), _key(loop.dedupe_key)
+    content, key = _content(loop.content), key_of(loop.dedupe_key)
     return NewTodo(
         kind=_kind(loop),
         content=content,
         dedupe_key=key or None,
-        signature=key or normalised_content(content),
+        signature=key or signature_by_content(content),
     )
 
 
@@ -231,13 +228,6 @@ def _kind(loop: JudgedLoop) -> TodoKind:
     is_half_meant = _HEDGE.search(content) and not _BINDING.search(content)
     is_thread = kind == TodoKind.COMMITMENT and is_half_meant
     return TodoKind.THREAD if is_thread else TodoKind(kind)
-
-
-def _key(text: str) -> str:
-    """A key of a to z, digits and underscores; of other scripts the letters stay."""
-    text = text[:_KEY_MAX_CHARS]
-    key = _NOT_OF_KEYS.sub("_", text.lower()).strip("_")
-    return key or (slug(text) if is_storable(text) else "")
 
 
 def _repeat_problem(

@@ -129,7 +129,7 @@ class CompanionKeeper:
             self.persona(space.tenant, space.persona)
         meant = {**self.policy.entities.overrides, **self.overrides_of(space.without_persona)}
         fact = replace(fact, entity_refs=refs_of(fact.entity_refs, meant))
-        request = request_of_fact(fact, space=space, at=None)
+        request = request_of_fact(fact, space=space, at=self.messages.clock.now())
         prepared = self.preparation.check([request], caller)
         for refused in prepared.refused:
             if refused.error:

@@ -22,7 +22,7 @@ from graphmem.model.entity_change import EntityState
 from graphmem.model.event import Effect, Event, Subject
 from graphmem.model.space import Space
 from graphmem.model.trace import TraceKind
-from graphmem.store.companions import lock_user, names_of, save_user
+from graphmem.store.companions import find_user, lock_user, names_of, save_user
 from graphmem.store.connection import Connection
 
 OVERRIDES_MAX = 500
@@ -144,7 +144,9 @@ class OverrideKeeper:
             InvalidInput: see SaveOverrides.
         """
         operation = SaveOverrides(space=space, overrides=overrides)
-        before = self.gateway.execute(operation, caller).answer.overrides
+        operation.check()
+        user = find_user(self.connection, space)
+        before = user.overrides if user else {}
         new = {each: key for each, key in overrides.items() if before.get(each) != key}
         names = names_of(self.connection, space, {*new, *new.values()})
         stored = {each: key for each, key in new.items() if names.get(each) == each}
@@ -154,7 +156,8 @@ class OverrideKeeper:
             self.register.restore(space, declared, caller=caller)
         # what a variant means is a user's own matter: his writers may say so
         curator = replace(caller, role=Role.CURATOR)
-        merges = (self._merged(space, each, key, curator) for each, key in stored.items())
+        merges = [self._merged(space, each, key, curator) for each, key in stored.items()]
+        self.gateway.execute(operation, caller)  # at last: what failed before is tried again
         return tuple(uid for uid in merges if uid)
 
     def _merged(self, space: Space, variant: str, key: str, caller: Caller) -> str | None:

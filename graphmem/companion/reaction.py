@@ -79,7 +79,12 @@ class MendSummaries:
         mended = {each.key: mended_sections(each, change.reworded, self.policy) for each in resting}
         save_sections(transaction, mended)
         if change.turns:
-            forget_messages(transaction, change.turns, every=self.policy.rolling_every)
+            forget_messages(
+                transaction,
+                change.turns,
+                every=self.policy.rolling_every,
+                chars=self.policy.last_message_chars,
+            )
 
 
 def mended_sections(

@@ -101,6 +101,13 @@ class CompanionRecall:
         self._note(found, query, spaces, caller, now)
         return found
 
+    def foundation(self, spaces: Sequence[Space]) -> tuple[Fact, ...]:
+        """The pinned memories alone, where nothing is asked."""
+        numbers = self.policies.of(spaces[0]).companion.recall
+        wanted = KeptFilter(kept_by=ROOM, spaces=spaces, types=FACT_TYPES)
+        found = self.kept.pinned(wanted, limit=numbers.foundation, now=self.clock.now())
+        return tuple(map(fact_of, found))
+
     def _nearest(
         self, wanted: KeptFilter, query: str, policy: Policy, now: datetime
     ) -> tuple[Nearest, tuple[str, ...]]:

@@ -1,7 +1,7 @@
 """Session job: sessions end after a while without messages, and are summed up."""
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -10,14 +10,14 @@ from graphmem.companion.asking import Ask
 from graphmem.companion.following import Following, messages_of
 from graphmem.companion.projection import fact_of, is_fact, todo_of
 from graphmem.companion.sessions import window
-from graphmem.companion.summaries import SessionMaterial, limited, session_summary
+from graphmem.companion.summaries import SessionMaterial, session_summary
 from graphmem.companion.summing import EndSession, KeepSessionSummary
 from graphmem.errors import GraphmemError, ModelUnavailable, StoreUnavailable
 from graphmem.gateway.gateway import Gateway
 from graphmem.model.caller import caller_of_job
-from graphmem.model.companion import Persona, Session, SessionSummary
+from graphmem.model.companion import Message, Persona, Session, SessionSummary
 from graphmem.model.job import Run
-from graphmem.model.policy.companion import CompanionPolicy
+from graphmem.model.policy.companion import CompanionPolicy, SummaryPolicy
 from graphmem.model.space import Space, space_from_key
 from graphmem.ports import Clock, LanguageModel
 from graphmem.store.companions import find_state
@@ -100,54 +100,72 @@ class SessionJob:
         space = session.space
         persona = self.personas.find(space.tenant, space.persona or "")
         persona = persona or Persona(tenant=space.tenant, slug=space.persona or "", name="")
-        summary = self._summary(session, persona, config, run)
-        operation = KeepSessionSummary(session=session, summary=summary)
+        turns = self.summaries.messages_of(session, limit=config.summaries.session_messages)
+        summary = self._summary(session, messages_of(turns), persona, config, run)
+        operation = KeepSessionSummary(
+            session=session, summary=summary, turns=[turn.key for turn in turns]
+        )
         return self.gateway.execute(operation, run).answer
 
     def _summary(
-        self, session: Session, persona: Persona, config: CompanionPolicy, run: Run
+        self,
+        session: Session,
+        messages: Sequence[Message],
+        persona: Persona,
+        config: CompanionPolicy,
+        run: Run,
     ) -> SessionSummary:
         """What a session was about: by a model, or while that is silent by rules."""
-        policy, now = config.summaries, self.clock.now()
-        messages = messages_of(self.summaries.messages_of(session, limit=policy.session_messages))
-        if self.model:
-            before = self.summaries.of_session(session)
-            ask = Ask(model=self.model, seconds=policy.session_timeout_seconds)
-            try:
-                found = summary_model.session_summary(
-                    ask,
-                    messages,
-                    before.text if before else None,
-                    persona=persona.name,
-                    policy=policy,
-                )
-            except ModelUnavailable:
-                found = None
-                run.note_degraded(_RULES_DO_INSTEAD)
-            if found:
-                text, is_cut = found
-                return SessionSummary(
-                    session=session.uid,
-                    text=text,
-                    created_at=now,
-                    model=self.model.name,
-                    truncated=is_cut,
-                )
+        policy = config.summaries
+        if self.model is None:
+            return self._by_rules(session, messages, persona, policy)
+        try:
+            return self._by_model(self.model, session, messages, persona, policy)
+        except ModelUnavailable:
+            run.note_degraded(_RULES_DO_INSTEAD)
+            return self._by_rules(session, messages, persona, policy)
+
+    def _by_model(
+        self,
+        model: LanguageModel,
+        session: Session,
+        messages: Sequence[Message],
+        persona: Persona,
+        policy: SummaryPolicy,
+    ) -> SessionSummary:
+        before = self.summaries.of_session(session)
+        found = summary_model.session_summary(
+            Ask(model=model, seconds=policy.session_timeout_seconds),
+            messages,
+            before.text if before else None,
+            persona=persona.name,
+            policy=policy,
+        )
+        return SessionSummary(
+            session=session.uid,
+            text=found.text,
+            created_at=self.clock.now(),
+            model=model.name,
+            parse_error=found.parse_error,
+            truncated=found.truncated,
+        )
+
+    def _by_rules(
+        self,
+        session: Session,
+        messages: Sequence[Message],
+        persona: Persona,
+        policy: SummaryPolicy,
+    ) -> SessionSummary:
         judged = self.summaries.judged_in(session)
         material = SessionMaterial(
             messages=messages,
             facts=[fact_of(each) for each in judged if is_fact(each)],
             todos=[todo_of(each) for each in judged if not is_fact(each)],
         )
-        text, is_cut = limited(
-            session_summary(material, persona.name, policy), persona.name, policy
-        )
+        text, is_cut = session_summary(material, persona.name, policy)
         return SessionSummary(
-            session=session.uid,
-            text=text,
-            created_at=now,
-            parse_error=self.model is not None,
-            truncated=is_cut,
+            session=session.uid, text=text, created_at=self.clock.now(), truncated=is_cut
         )
 
 

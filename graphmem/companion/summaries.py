@@ -69,8 +69,10 @@ class SessionMaterial:
     todos: Sequence[Todo] = ()
 
 
-def session_summary(said: SessionMaterial, persona_name: str, policy: SummaryPolicy) -> SummaryText:
-    """What a session was about, by rules."""
+def session_summary(
+    said: SessionMaterial, persona_name: str, policy: SummaryPolicy
+) -> tuple[SummaryText, bool]:
+    """What a session was about, by rules and in its bounds, and whether something was cut off."""
     users = _of_user(said.messages, policy.session_messages, policy.message_chars)
     judged: list[Fact | Todo] = [*said.facts, *said.todos]
     facts = sorted(said.facts, key=lambda fact: -fact.importance)
@@ -84,7 +86,7 @@ def session_summary(said: SessionMaterial, persona_name: str, policy: SummaryPol
         people=tuple(person for fact in facts for person in _people(fact)),
         tone=_tone(users),
     )
-    return limited(text, persona_name, policy)[0]
+    return limited(text, persona_name, policy)
 
 
 def limited(

@@ -28,6 +28,7 @@ from graphmem.store.companions import lock_state, lock_user, save_state, save_us
 from graphmem.store.summaries import (
     LockedSession,
     SpineSources,
+    are_active,
     end_session,
     lock_session,
     save_rolling,
@@ -51,8 +52,16 @@ def is_spine_due(user: CompanionUser, policy: SummaryPolicy) -> bool:
     return user.spine_messages > policy.spine_messages
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Rolled:
+    """What lasts of a user with a persona, and whether the messages are there still."""
+
+    state: SessionState
+    are_there: bool
+
+
 @dataclass(frozen=True, kw_only=True)
-class KeepRolling(Operation[SessionState, SessionState]):
+class KeepRolling(Operation[_Rolled, SessionState]):
     """Keep a rolling summary, or why there is none; ``turns`` are keys of what it rests on."""
 
     kind = TraceKind.COMPANION
@@ -70,14 +79,18 @@ class KeepRolling(Operation[SessionState, SessionState]):
         """The space of the user with the persona."""
         return (self.space,)
 
-    def read(self, transaction: Workbench) -> SessionState:
-        """What lasts of the user with the persona."""
-        return lock_state(transaction, self.space)
+    def read(self, transaction: Workbench) -> _Rolled:
+        """What lasts of the user with the persona, and whether the messages are there still."""
+        state = lock_state(transaction, self.space)
+        return _Rolled(state=state, are_there=are_active(transaction, self.turns))
 
-    def decide(self, state: SessionState, now: datetime) -> Decided[SessionState]:
-        """Keep it, unless somebody else did meanwhile."""
-        if not is_rolling_due(state, self.policy):
-            return Decided(answer=state)
+    def decide(self, state: _Rolled, now: datetime) -> Decided[SessionState]:
+        """Keep it, unless somebody else did meanwhile, or a message was taken back."""
+        if not (state.are_there and is_rolling_due(state.state, self.policy)):
+            return Decided(answer=state.state)
+        return self._kept(state.state, now)
+
+    def _kept(self, state: SessionState, now: datetime) -> Decided[SessionState]:
         tried = replace(state, rolled_count=state.message_count, last_rolling_attempt_at=now)
         if not self.text:
             error = self.error or RollingError(reason=EMPTY_OR_FAILED)
@@ -153,6 +166,7 @@ class KeepSessionSummary(Operation[LockedSession | None, bool]):
 
     session: Session
     summary: SessionSummary
+    turns: Sequence[str]  # keys of the messages that it was made of
 
     @property
     def spaces(self) -> Sequence[Space]:
@@ -162,7 +176,8 @@ class KeepSessionSummary(Operation[LockedSession | None, bool]):
     def read(self, transaction: Workbench) -> LockedSession | None:
         """What lasts, whose lock messages take too, and the session."""
         lock_state(transaction, self.session.space)
-        return lock_session(transaction, self.session.key)
+        locked = lock_session(transaction, self.session.key)
+        return locked if are_active(transaction, self.turns) else None
 
     def decide(self, state: LockedSession | None, now: datetime) -> Decided[bool]:
         """Keep it."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from graphmem.companion.judge import normalised_content
+from graphmem.companion.loop_keys import key_of, signature_by_content
 from graphmem.companion.planning import todo_key
 from graphmem.companion.projection import todo_of, todo_status
 from graphmem.errors import Conflict, NotFound
@@ -32,7 +32,7 @@ _REASONS: Mapping[TodoStatus, Reason] = {
 
 def signature_of(content: str, dedupe_key: str | None) -> str:
     """What a todo is known by among those of its kind."""
-    return dedupe_key or normalised_content(content)
+    return key_of(dedupe_key or "") or signature_by_content(content)
 
 
 def new_todo(kind: TodoKind, content: str, dedupe_key: str | None) -> NewTodo:

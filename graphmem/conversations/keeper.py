@@ -200,10 +200,15 @@ class ConversationKeeper:
         """Delete a turn; one with many memories goes in steps, as in delete.
 
         Raises:
-            NotFound: see DeleteTurn.
+            NotFound: there is no such conversation, or see DeleteTurn.
+            Forbidden: what rests on it may not be written.
         """
         operation = DeleteTurn(
-            space=space, conversation_id=conversation_id, policy=self.policy, uid=uid
+            space=space,
+            conversation_id=conversation_id,
+            policy=self.policy,
+            uid=uid,
+            also=_also(self.find(space, conversation_id)),
         )
         return _deleted(list(self._steps(operation, caller)))
 
@@ -215,11 +220,13 @@ class ConversationKeeper:
         Raises:
             NotFound: there is none.
         """
+        conversation = self.find(space, conversation_id)
         operation = DeleteTurns(
             space=space,
             conversation_id=conversation_id,
             policy=self.policy,
-            upto=self.find(space, conversation_id).numbered,
+            also=_also(conversation),
+            upto=conversation.numbered,
             most=_DELETED_AT_ONCE,
         )
         return _deleted(list(self._steps(operation, caller)))
@@ -233,6 +240,12 @@ class ConversationKeeper:
             done = self.gateway.execute(operation, caller)
             yield done
             has_more = done.answer.has_more
+
+
+def _also(conversation: Conversation) -> tuple[Space, ...]:
+    """Where else memories of a conversation may lie: a room's personas share a user."""
+    space = conversation.space
+    return (space.without_persona,) if conversation.kept_by and space.persona else ()
 
 
 def _deleted(steps: Sequence[Executed[TakenBack]]) -> Deleted:

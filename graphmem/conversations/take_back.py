@@ -88,6 +88,7 @@ class _TakeBack(MemoryOperation[TakenBack]):
     space: Space
     conversation_id: str
     policy: Policy
+    also: Sequence[Space] = ()  # in which memories rest on its turns
 
     @property
     def key(self) -> str:
@@ -96,8 +97,8 @@ class _TakeBack(MemoryOperation[TakenBack]):
 
     @property
     def spaces(self) -> Sequence[Space]:
-        """The space of the conversation."""
-        return (self.space,)
+        """The space of the conversation, and those of what rests on it elsewhere."""
+        return (self.space, *self.also)
 
     @abstractmethod
     def turns(self, transaction: Workbench) -> tuple[Turn, ...]:

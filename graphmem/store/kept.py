@@ -85,6 +85,12 @@ class KeptMemories:
         total: int = self._connection.fetch("kept.count", **wanted.parameters())[0]["total"]
         return total
 
+    def pinned(self, wanted: KeptFilter, *, limit: int, now: datetime) -> tuple[Memory, ...]:
+        """The oldest active memories that are pinned."""
+        parameters = _of_the_room(wanted, now) | {"pinned": limit}
+        (row,) = self._connection.fetch("kept.pinned", **parameters)
+        return tuple(map(_memory, row["foundation"]))
+
     def nearest(
         self, wanted: KeptFilter, vector: Vector, *, limit: int, pinned: int, now: datetime
     ) -> Nearest:

@@ -220,9 +220,17 @@ def save_sections(
         transaction.run("summaries.save_sections", space_rows=rows)
 
 
-def forget_messages(transaction: Transaction, turns: Sequence[str], *, every: int) -> None:
-    """Let no summary state messages that were taken back, by their keys."""
-    transaction.run("summaries.forget_messages", space_keys=list(turns), every=every)
+def forget_messages(
+    transaction: Transaction, turns: Sequence[str], *, every: int, chars: int
+) -> None:
+    """Let no summary and no state say what messages did that were taken back, by their keys."""
+    transaction.run("summaries.forget_messages", space_keys=list(turns), every=every, chars=chars)
+
+
+def are_active(transaction: Transaction, turns: Sequence[str]) -> bool:
+    """Whether all of some messages are there still; nobody takes one back before the end."""
+    rows = transaction.run("summaries.active_turns", space_keys=sorted(turns))
+    return bool(rows[0]["active"] == len(turns))
 
 
 class Summaries:

@@ -247,6 +247,24 @@ def test_a_key_needs_the_space_of_the_user(api):
     assert [200, 403] == [each.get(f"{ADA}/memories").status_code for each in (reader, other)]
 
 
+def test_what_an_operator_states_is_newer_than_messages_of_before(api):
+    put_persona(api)
+    store(api, content="Nora lives in Rome.", entity_refs=["person:nora"], entity_label="Nora")
+    said = say(api, "My sister Nora lives in Porto.", occurred_at="2025-03-01T09:30:00Z")
+
+    assert ["reinforced"] == [each["outcome"] for each in said.get_json()["memories"]]
+    assert ["Nora lives in Rome."] == listed(api)
+
+
+def test_a_ref_of_400_characters_is_kept_and_a_longer_one_is_refused(api):
+    put_persona(api)
+
+    assert 201 == store(api, entity_refs=["person:" + "x" * 393]).status_code
+    refused = store(api, entity_refs=["person:" + "x" * 394])
+    assert 422 == refused.status_code
+    assert "entity_refs.0" in refused.get_json()["error"]["fields"]
+
+
 def refs(api):
     page = api.get(f"{ADA}/memories?status=ACTIVE").get_json()
     return sorted((each["content"], each["entity_refs"]) for each in page["items"])

@@ -200,6 +200,40 @@ def test_a_deleted_message_takes_along_what_rests_on_it_alone(coach):
     assert first["message"]["uid"] == uids[0]
 
 
+def test_what_a_deleted_message_left_with_the_user_needs_his_space(coach):
+    uid = answer(coach, "My sister Nora lives in Porto.")["message"]["uid"]
+    of_persona = coach.with_key(Role.WRITER, "user:ada/coach")
+    path = f"/v1/conversations/companion/turns/{uid}?space=user:ada/coach"
+    whole = "/v1/conversations/companion?space=user:ada/coach"
+
+    for each in (path, whole):
+        refused = of_persona.client.delete(each, headers={"X-API-Key": of_persona.key})
+        assert 403 == refused.status_code
+    assert 1 == coach.get("/v1/companions/ada/memories?status=ACTIVE").get_json()["total"]
+
+
+def test_the_state_forgets_the_words_of_a_deleted_message(coach):
+    answer(coach, "I live in Austin.")
+    coach.house.clock.advance(minutes=1)
+    uid = answer(coach, "My garden has a pond.", 2)["message"]["uid"]
+    for left in ("I live in Austin.", None):
+        path = f"/v1/conversations/companion/turns/{uid}?space=user:ada/coach"
+        assert 200 == coach.client.delete(path, headers={"X-API-Key": coach.key}).status_code
+        state = coach.get(f"{COACH}/state").get_json()["state"]
+        assert left == state["last_user_message"]
+        uid = coach.get(f"{COACH}/messages").get_json()["items"][0]["uid"] if left else None
+    assert "pond" not in coach.get(f"{COACH}/context").get_json()["text"]
+
+
+def test_a_key_of_a_todo_is_that_of_the_judge_and_a_long_todo_has_one_too(coach):
+    body = {"kind": "COMMITMENT", "content": "Call mom.", "dedupe_key": "Call-Mom"}
+    long = {"kind": "THREAD", "content": "Whether " * 200}
+    made = [coach.post(f"{COACH}/todos", each).status_code for each in (body, long, long)]
+    other = coach.post(f"{COACH}/todos", body | {"dedupe_key": "call_mom"})
+
+    assert ([201, 201, 200], 200) == (made, other.status_code)
+
+
 def test_a_todo_is_stated_once_changed_and_ticked_off(coach):
     body = {"kind": "HABIT", "content": "Run every morning.", "dedupe_key": "run_mornings"}
     made, again = (coach.post(f"{COACH}/todos", body) for _ in range(2))

@@ -142,3 +142,27 @@ def test_what_is_asked_again_is_answered_without_the_model(coach):
         asked = len(server.requests)
         assert 200 == say(api, SAID).status_code
         assert asked == len(server.requests)
+
+
+def test_a_session_is_summed_up_by_a_model_by_its_first_sentence_or_by_rules(coach, house):
+    told = {"one_liner": "Ada told where she lives.", "tone": "calm"}
+    expected = {
+        json.dumps(told): ("Ada told where she lives.", "openai:m", False),
+        "They spoke of Oslo. And of tea.": ("They spoke of Oslo.", "openai:m", True),
+        None: (SAID, "rules", False),
+    }
+    for number, (said, (line, model, is_wrong)) in enumerate(expected.items()):
+        with ModelServer(said) as server:
+            api = coach(server.url)
+            path = f"/v1/companions/user-{number}/coach"
+            session = say(api, SAID, path=path).get_json()["session"]["id"]
+            house.clock.advance(minutes=31)
+            run = api.house.graphmem.runner.run("companion_sessions")
+
+        summary = api.get(f"{path}/sessions/{session}").get_json()["summary"]
+        assert line == summary["summary"]["one_liner"]
+        assert (model, is_wrong) == (
+            summary["metadata"]["model"],
+            summary["metadata"]["parse_error"],
+        )
+        assert (said is None) == ("model_unavailable" in str(run.degraded))

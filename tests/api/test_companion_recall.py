@@ -234,6 +234,12 @@ def test_a_context_before_the_first_message_has_the_time_and_the_persona(coach):
     assert 404 == coach.get(f"{ADA}/nobody/context").status_code
 
 
+def test_the_foundation_stands_before_the_first_message_too(coach):
+    store(coach, "My name is Ada.", pinned=True)
+
+    assert "My name is Ada." in blocks(context(coach))["foundation"]["text"]
+
+
 def test_a_context_takes_four_round_trips_at_most(coach):
     answer(coach, "My sister Nora lives in Porto.")
     connection = coach.house.graphmem.connection
@@ -278,3 +284,17 @@ def test_a_key_of_the_persona_alone_sees_nothing_of_the_user(coach):
     assert ["For the coach."] == [r["memory"]["content"] for r in recall(alone)["results"]]
     assert "engineer" not in context(alone)["text"]
     assert 403 == coach.with_key(Role.READER, "user:bob").get(f"{COACH}/context").status_code
+
+
+@pytest.mark.parametrize(("others", "has_card"), [(29, True), (30, False)])
+def test_cards_are_made_of_the_first_thirty_memories(coach, others, has_card):
+    aim(coach, {"John and Acme.": 0.9})
+    refs = ["person:first", "person:john", "org:acme"]
+    store(coach, "John and Acme.", entity_refs=refs, importance=0)
+    for number in range(others):
+        refs = [f"person:x_{number}", "person:john"]
+        store(coach, f"John {number}.", entity_refs=refs, importance=3)
+    store(coach, "Acme is small.", entity_refs=["org:acme"], importance=2)
+    found = recall(coach, limit=1)
+
+    assert has_card == ("org:acme" in {card["key"] for card in found["cards"]})

@@ -5,6 +5,7 @@ from datetime import timedelta
 import pytest
 from companions import COACH, answer, put_persona
 
+from graphmem.companion.keeper import CompanionKeeper
 from graphmem.text.times import iso
 
 ADA = "/v1/companions/ada"
@@ -296,6 +297,27 @@ def test_no_summary_states_a_message_that_was_deleted(coach):
     assert "Atlas" in rolling
     assert "Nora" not in rolling
     assert 3 == get(coach, path)["turn_count"]
+
+
+def test_a_summary_of_a_message_that_is_deleted_meanwhile_is_not_kept(coach):
+    kept = [answer(coach, text, number) for number, text in enumerate(FACTS[:3], start=1)]
+    summaries = coach.house.graphmem.of(CompanionKeeper).messages.following.summaries
+    read = summaries.latest_messages
+
+    def read_and_deleted(*arguments, **options):
+        found = read(*arguments, **options)
+        delete(coach, kept[1])
+        return found
+
+    summaries.latest_messages = read_and_deleted
+    said = answer(coach, FACTS[3], 4)
+    del summaries.latest_messages
+
+    assert not said["summaries"]["rolling"]
+    assert get(coach, f"{COACH}/state")["rolling_summary"] is None
+    coach.house.clock.advance(minutes=1)
+    assert answer(coach, "Hello again.", 5)["summaries"]["rolling"]
+    assert "Nora" not in get(coach, f"{COACH}/state")["rolling_summary"]
 
 
 def test_a_message_that_was_deleted_before_it_was_judged_leaves_nothing(coach):

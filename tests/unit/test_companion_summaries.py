@@ -64,7 +64,7 @@ def answered(*contents):
 def summed(messages=(), facts=(), todos=(), persona="Sophie"):
     return session_summary(
         SessionMaterial(messages=messages, facts=facts, todos=todos), persona, POLICY
-    )
+    )[0]
 
 
 def test_a_session_is_summed_up_by_what_was_judged_of_it():
