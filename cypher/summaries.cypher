@@ -18,6 +18,18 @@ MATCH (r:RollingSummary)
 USING INDEX r:RollingSummary(space, created_at)
 WHERE r.space = $space AND r.created_at IS NOT NULL AND r.text IS NOT NULL
 
+// name: forget_retracted
+// Sessions that have ended, and whose messages said what was retracted, are summed up anew.
+// parameters: space_keys
+UNWIND $space_keys AS key
+MATCH (:Memory {key: key})-[:FROM_TURN]->(:Turn)-[:IN_SESSION]->(s:Session)
+WHERE s.ended_at IS NOT NULL
+WITH DISTINCT s
+SET s:UnsummedSession
+WITH s
+MATCH (s)-[:HAS_SUMMARY]->(y:SessionSummary)
+REMOVE y.summary;
+
 // name: active_turns
 // How many of some messages are active, under their locks.
 // parameters: space_keys

@@ -1,4 +1,4 @@
-"""Reaction: no spine states what memories no longer say, no summary messages that are gone."""
+"""Reaction: no summary states what memories no longer say, or messages that are gone."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -7,12 +7,13 @@ from datetime import datetime
 from graphmem.gateway.reactions import Changes
 from graphmem.model.companion import CONVERSATION, ROOM, SpineLine
 from graphmem.model.event import Event
-from graphmem.model.memory import Memory
+from graphmem.model.memory import Memory, Status
 from graphmem.model.policy.companion import SummaryPolicy
 from graphmem.store.connection import Transaction
 from graphmem.store.summaries import (
     RestingSpine,
     forget_messages,
+    forget_retracted,
     save_sections,
     spines_on,
 )
@@ -23,9 +24,13 @@ Sections = Mapping[str, Sequence[SpineLine]]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _Change:
-    """Keys of memories that left, new words of others by uid, keys of messages that are gone."""
+    """Keys of memories that left, new words of others by uid, keys of messages that are gone.
+
+    What was retracted is no more true, so the summaries of the sessions that said it are made anew.
+    """
 
     left: Sequence[str] = ()
+    retracted: Sequence[str] = ()
     reworded: Mapping[str, str] = field(default_factory=dict)
     reworded_keys: Sequence[str] = ()
     turns: Sequence[str] = ()
@@ -64,6 +69,11 @@ class MendSummaries:
             return None, ()
         change = _Change(
             left=left,
+            retracted=[
+                memory.key
+                for memory in changes.left
+                if _is_kept(memory) and memory.status is Status.RETRACTED
+            ],
             reworded={memory.uid: memory.content for memory in reworded},
             reworded_keys=[memory.key for memory in reworded],
             turns=turns,
@@ -78,6 +88,8 @@ class MendSummaries:
         resting = spines_on(transaction, keys) if keys else []
         mended = {each.key: mended_sections(each, change.reworded, self.policy) for each in resting}
         save_sections(transaction, mended)
+        if change.retracted:
+            forget_retracted(transaction, change.retracted)
         if change.turns:
             forget_messages(
                 transaction,

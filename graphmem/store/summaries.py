@@ -227,6 +227,11 @@ def forget_messages(
     transaction.run("summaries.forget_messages", space_keys=list(turns), every=every, chars=chars)
 
 
+def forget_retracted(transaction: Transaction, memories: Sequence[str]) -> None:
+    """Let sessions be summed up anew that said what was retracted, by the keys of memories."""
+    transaction.run("summaries.forget_retracted", space_keys=list(memories))
+
+
 def are_active(transaction: Transaction, turns: Sequence[str]) -> bool:
     """Whether all of some messages are there still; nobody takes one back before the end."""
     rows = transaction.run("summaries.active_turns", space_keys=sorted(turns))

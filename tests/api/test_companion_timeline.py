@@ -299,6 +299,21 @@ def test_no_summary_states_a_message_that_was_deleted(coach):
     assert 3 == get(coach, path)["turn_count"]
 
 
+def test_no_summary_of_a_session_states_what_was_retracted(coach):
+    said = [answer(coach, text, number) for number, text in enumerate(FACTS[:3])]
+    coach.house.clock.advance(minutes=31)
+    run(coach, "companion_sessions")
+    path = f"{COACH}/sessions/{said[0]['session']['id']}"
+    assert "Nora" in str(get(coach, path)["summary"]["summary"]["people"])
+    (memory,) = said[1]["memories"]
+    retracted = coach.post(f"/v1/memories/{memory['uid']}/retract?space=user:ada", {})
+
+    assert 200 == retracted.status_code
+    assert get(coach, path)["summary"] is None
+    assert 1 == run(coach, "companion_sessions")[0]["summaries"]
+    assert "Nora" not in str(get(coach, path)["summary"]["summary"]["people"])
+
+
 def test_a_summary_of_a_message_that_is_deleted_meanwhile_is_not_kept(coach):
     kept = [answer(coach, text, number) for number, text in enumerate(FACTS[:3], start=1)]
     summaries = coach.house.graphmem.of(CompanionKeeper).messages.following.summaries
