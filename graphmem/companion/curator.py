@@ -298,6 +298,8 @@ class CompanionCurator:
 
     def _named(self, folds: Sequence[Fold]) -> list[Fold]:
         """The folds with the names by which the entities are known."""
+        if not folds:
+            return []
         known = self.memories.by_key([each.key for fold in folds for each in fold.members])
         return [named(fold, known) for fold in folds]
 

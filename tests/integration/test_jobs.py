@@ -135,7 +135,7 @@ def test_one_process_at_a_time_runs_a_job(house):
 
 
 def test_an_unknown_job_is_not_found(house):
-    with pytest.raises(NotFound, match="archive, consolidate, curate_dedupe"):
+    with pytest.raises(NotFound, match="archive, companion_curate, companion_judge"):
         house.graphmem.runner.run("nonsense")
 
 
