@@ -173,7 +173,7 @@ def _recall_body(space: str, question: str) -> dict[str, Any]:
         "spaces": [space],
         "query": question,
         "ranker": "blend",
-        "expand_entities": True,
+        "cards": True,
         "limit": 12,
     }
 
