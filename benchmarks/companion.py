@@ -140,6 +140,7 @@ def context_times(
         overrides = {"companion.distinct_facts": True}
         client.call("PUT", "/v1/spaces/policy", {"space": "user:load", "overrides": overrides})
         _keep_facts(graphmem, corpus.texts[:_MEMORIES])
+        client.close()  # the server ends a connection that was idle meanwhile
         for number, text in enumerate(islice(cycle(corpus.fresh), _MESSAGES)):
             body = {"message_id": f"m-{number}", "role": "user", "content": text[:4_000]}
             client.post("/v1/companions/load/coach/messages", body | {"judge": "later"})
