@@ -24,8 +24,8 @@ from graphmem.companion.projection import (
 from graphmem.gateway.claims import logical_claim
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.repeats import standing_for
-from graphmem.gateway.rollups import combined_entities, combined_tags, fold_text
-from graphmem.gateway.sources import absorb, add_source
+from graphmem.gateway.rollups import combined_entities, combined_tags, fold_text, roll_up
+from graphmem.gateway.sources import absorb
 from graphmem.gateway.tracing import effect
 from graphmem.model.companion import (
     ROOM,
@@ -333,23 +333,12 @@ def decide_fold(
     if not is_as_read or draft.claimed(logical_claim(fold.space, fold.memory_key, ROOM)):
         return draft.decision()
     made = _made(fold, members, now, has_vectors=has_vectors)
-    draft.create(made)
-    draft.vectors_of[made.key] = 0
-    for memory in members:
-        for source in memory.sources:
-            add_source(draft, draft.memories[made.key], source)
-        draft.draw(made, LineageType.FOLDED_FROM, memory)
-        draft.set_status(memory, Status.ARCHIVED, Reason.FOLD)
+    archived = roll_up(draft, made, members, lineage=LineageType.FOLDED_FROM, reason=Reason.FOLD)
     for turn, said_by in turns:  # that gave it no words of its own
         link = FromTurn(memory=made.key, turn=turn, said_by=said_by)
         draft.turns.links[link] = link
-    uids = [memory.uid for memory in members]
-    return draft.decision(
-        events=[
-            effect(made, Effect.FOLDED, Reason.FOLD, members=uids),
-            *(effect(memory, Effect.ARCHIVED, Reason.FOLD, into=made.uid) for memory in members),
-        ]
-    )
+    folded = effect(made, Effect.FOLDED, Reason.FOLD, members=[each.uid for each in members])
+    return draft.decision(events=[folded, *archived])
 
 
 def _made(fold: Fold, members: Sequence[Memory], now: datetime, *, has_vectors: bool) -> Memory:

@@ -120,7 +120,7 @@ class NoteCuration(Operation[SessionState, None]):
         return Decided(answer=None, records=replace(state, curator=curator))
 
     def apply(self, transaction: Workbench, decided: Decided[None]) -> None:
-        """Write it."""
+        """Write the state with the number of memories, if it is noted."""
         save_state(transaction, decided.records)
 
 
@@ -180,7 +180,7 @@ class FoldFacts(MemoryOperation[bool]):
         return turns_of(transaction, _keys(self.fold.members))
 
     def decide(self, state: GraphState, now: datetime) -> Decided[bool]:
-        """Fold them."""
+        """The fold and its members, archived; nothing where one of these changed."""
         decision = decide_fold(
             state, self.fold, now, turns=state.records, has_vectors=bool(self.vectors)
         )

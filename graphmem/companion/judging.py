@@ -29,7 +29,14 @@ from graphmem.gateway.operation import Decided, Operation
 from graphmem.gateway.preparation import Preparation, Prepared
 from graphmem.gateway.workbench import Workbench
 from graphmem.model.caller import Caller
-from graphmem.model.companion import CONVERSATION, ROOM, Message, Persona, TodoKind
+from graphmem.model.companion import (
+    CONVERSATION,
+    ROOM,
+    CompanionUser,
+    Message,
+    Persona,
+    TodoKind,
+)
 from graphmem.model.conversation import Turn, TurnRole, conversation_key
 from graphmem.model.extraction import EngineName
 from graphmem.model.policy import Policy
@@ -38,7 +45,7 @@ from graphmem.model.space import Space
 from graphmem.model.trace import TraceKind
 from graphmem.model.writing import Outcome
 from graphmem.ports import LanguageModel
-from graphmem.store.companions import find_user, names_of
+from graphmem.store.companions import names_of
 from graphmem.store.connection import Connection
 from graphmem.store.memories import Memories
 from graphmem.store.messages import claim_message, said_before
@@ -110,8 +117,10 @@ class Judging:
         """How long a judge may have a message before another takes it."""
         return CLAIMED_FOR + timedelta(seconds=2 * config.judge.timeout_seconds)
 
-    def run(self, turn: Turn, persona: Persona, *, claim: str, caller: Caller) -> Verdict:
-        """Read a message that is claimed, and keep what it says.
+    def run(
+        self, turn: Turn, persona: Persona, user: CompanionUser, *, claim: str, caller: Caller
+    ) -> Verdict:
+        """Read a message of a user that is claimed, and keep what it says.
 
         Raises:
             StoreUnavailable: the database does not answer; the message waits for the next judge.
@@ -120,8 +129,7 @@ class Judging:
         present = _message(turn)
         window = window_of(self._said_before(turn, config), present, config.judge)
         names = self._names(persona)
-        user = find_user(self.connection, turn.space.without_persona)
-        meant = {**self.policy.entities.overrides, **(user.overrides if user else {})}
+        meant = {**self.policy.entities.overrides, **user.overrides}
         judged = self._read(present, window, names, config)
         left = self._filtered(judged, window, names, meant, turn.space, config)
         prepared, facts, todos, refused = self._prepared(left, judged, turn, caller)

@@ -130,11 +130,7 @@ class CompanionKeeper:
         meant = {**self.policy.entities.overrides, **self.overrides_of(space.without_persona)}
         fact = replace(fact, entity_refs=refs_of(fact.entity_refs, meant))
         request = request_of_fact(fact, space=space, at=self.messages.clock.now())
-        prepared = self.preparation.check([request], caller)
-        for refused in prepared.refused:
-            if refused.error:
-                raise refused.error
-        ready = self.preparation.embed(prepared)
+        ready = self.preparation.ready([request], caller)
         operation = KeepJudged(
             space=space.without_persona,
             policy=self.policy,

@@ -18,6 +18,7 @@ from graphmem.gateway.draft import Draft
 from graphmem.gateway.item import Item, selection_for
 from graphmem.gateway.memory_operation import MemoryOperation
 from graphmem.gateway.operation import Decided
+from graphmem.gateway.uniting import was_said_before
 from graphmem.gateway.workbench import Workbench
 from graphmem.model.companion import CONVERSATION, ROOM
 from graphmem.model.conversation import Turn, conversation_key
@@ -158,10 +159,8 @@ class KeepJudged(MemoryOperation[Judgement | None]):
         mentions = existing.mention_count + 1
         importance = max(planned.fact.importance, own_importance(existing.importance))
         importance = self._reinforced(importance, mentions)
-        at, known = request.occurred_at, existing.occurred_at
-        is_older = bool(at and known and at < known)
         native = {
-            **(before if is_older else {**before, **own}),
+            **(before if was_said_before(request, existing) else {**before, **own}),
             "memory_key": request.logical_key,
             "entity_refs": self._refs(before.get("entity_refs", ()), own["entity_refs"]),
             "importance": importance,

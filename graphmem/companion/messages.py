@@ -21,7 +21,6 @@ from graphmem.model.companion import (
     CONVERSATION,
     ROOM,
     CompanionUser,
-    Persona,
     Session,
     SessionState,
 )
@@ -128,7 +127,9 @@ class Messages:
             claim = self.ids.new("claim")
             if self._claim(posted.turn.space, posted.turn.key, claim, caller) is None:
                 return Verdict()
-        return self.judging.run(posted.turn, posted.persona, claim=claim, caller=caller)
+        return self.judging.run(
+            posted.turn, posted.persona, posted.user, claim=claim, caller=caller
+        )
 
     def _claim(self, space: Space, key: str, claim: str, caller: Caller) -> Turn | None:
         config = self.policies.of(space).companion
@@ -143,12 +144,10 @@ class Messages:
         turn = self._claim(space, waiting.key, claim, caller)
         if turn is None:
             return Verdict()
-        persona = self.judging.personas.find(space.tenant, space.persona or "")
-        persona = persona or Persona(tenant=space.tenant, slug=space.persona or "", name="")
-        verdict = self.judging.run(turn, persona, claim=claim, caller=caller)
+        persona, owner = self.judging.personas.of_space(space), space.without_persona
+        user = find_user(self.judging.connection, owner) or CompanionUser(space=owner)
+        verdict = self.judging.run(turn, persona, user, claim=claim, caller=caller)
         if verdict.is_judged:
-            owner = space.without_persona
-            user = find_user(self.judging.connection, owner) or CompanionUser(space=owner)
             heard = Heard(
                 turn=turn,
                 persona=persona,

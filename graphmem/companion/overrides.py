@@ -9,6 +9,7 @@ from itertools import combinations
 
 from graphmem.companion.entity_refs import is_ref
 from graphmem.companion.sessions import known_user
+from graphmem.companion.users import user_saved
 from graphmem.errors import Conflict, InvalidInput, NotFound
 from graphmem.gateway.declaring import Declaration, EntityRegister, EntityRequest
 from graphmem.gateway.entities import EntityKeeper
@@ -19,7 +20,6 @@ from graphmem.model.caller import Caller, Role
 from graphmem.model.companion import CompanionUser
 from graphmem.model.entity import EntityRef, Likeness, digits_differ, likeness
 from graphmem.model.entity_change import EntityState
-from graphmem.model.event import Effect, Event, Subject
 from graphmem.model.space import Space
 from graphmem.model.trace import TraceKind
 from graphmem.store.companions import find_user, lock_user, names_of, save_user
@@ -59,7 +59,7 @@ def suggestions(entities: Iterable[EntityState], known: Mapping[str, str]) -> li
 
 
 @dataclass(frozen=True, kw_only=True)
-class SaveOverrides(Operation[CompanionUser, CompanionUser]):
+class SaveOverrides(Operation[CompanionUser, None]):
     """Say what variants mean for a user, instead of what was said before."""
 
     kind = TraceKind.COMPANION
@@ -74,7 +74,7 @@ class SaveOverrides(Operation[CompanionUser, CompanionUser]):
 
     @property
     def texts(self) -> Sequence[str]:
-        """All names."""
+        """The variants and what they mean."""
         return [text for pair in self.overrides.items() for text in pair]
 
     def check(self) -> None:
@@ -97,21 +97,15 @@ class SaveOverrides(Operation[CompanionUser, CompanionUser]):
         """The user, locked."""
         return lock_user(transaction, self.space)
 
-    def decide(self, state: CompanionUser, now: datetime) -> Decided[CompanionUser]:
-        """Save them; the answer is what was there before."""
+    def decide(self, state: CompanionUser, now: datetime) -> Decided[None]:
+        """The user with these overrides, unless he has them."""
         if state.overrides == self.overrides:
-            return Decided(answer=state)
+            return Decided(answer=None)
         saved = replace(known_user(state, now), overrides=dict(self.overrides), updated_at=now)
-        event = Event(
-            space=self.space.key,
-            subject=self.space.owner,
-            about=Subject.USER,
-            effect=Effect.USER_SAVED,
-        )
-        return Decided(answer=state, events=(event,), records=saved)
+        return Decided(answer=None, events=(user_saved(self.space),), records=saved)
 
-    def apply(self, transaction: Workbench, decided: Decided[CompanionUser]) -> None:
-        """Write them."""
+    def apply(self, transaction: Workbench, decided: Decided[None]) -> None:
+        """Write the user, if something changed."""
         if decided.records:
             save_user(transaction, decided.records)
 

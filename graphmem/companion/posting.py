@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from graphmem.companion import sessions
+from graphmem.companion.users import user_saved
 from graphmem.conversations.append import AppendTurns
 from graphmem.errors import Conflict, NotFound
 from graphmem.gateway.memory_operation import MemoryOperation
@@ -157,15 +158,7 @@ class PostMessage(MemoryOperation[Posted]):
         """That a session begins, and a user is known."""
         events: list[Event] = []
         if records.user.created_at is None:
-            space = posted.user.space
-            events.append(
-                Event(
-                    space=space.key,
-                    subject=space.owner,
-                    about=Subject.USER,
-                    effect=Effect.USER_SAVED,
-                )
-            )
+            events.append(user_saved(posted.user.space))
         if records.session is None and posted.session:
             events.append(
                 Event(

@@ -122,27 +122,31 @@ def build(core: Core) -> Room:
     return Room(
         name="companion",
         service=keeper,
-        jobs=(
-            Job(
-                name="companion_judge",
-                does="judges messages that nobody judged: what a crash or a caller left",
-                schedule=Every(minutes=1, grace_seconds=60),
-                function=JudgeJob(messages=messages).run,
-            ),
-            Job(
-                name="companion_sessions",
-                does="ends sessions after 30 minutes without a message, and sums them up",
-                schedule=Every(minutes=1, grace_seconds=60),
-                function=sessions.run,
-            ),
-            Job(
-                name="companion_curate",
-                does="archives repeats of what personas know of users, and folds facts of people",
-                schedule=Daily(hour=3, minute=40),
-                function=CurateJob(curator=curator).run,
-            ),
-        ),
+        jobs=_jobs(messages, sessions, curator),
         reactions=(MendSummaries(policy=core.policy.companion.summaries),),
         transfers=transfers_over(core.gateway, core.connection),
         restores_kept=True,
+    )
+
+
+def _jobs(messages: Messages, sessions: SessionJob, curator: CompanionCurator) -> tuple[Job, ...]:
+    return (
+        Job(
+            name="companion_judge",
+            does="judges messages that nobody judged: what a crash or a caller left",
+            schedule=Every(minutes=1, grace_seconds=60),
+            function=JudgeJob(messages=messages).run,
+        ),
+        Job(
+            name="companion_sessions",
+            does="ends sessions after 30 minutes without a message, and sums them up",
+            schedule=Every(minutes=1, grace_seconds=60),
+            function=sessions.run,
+        ),
+        Job(
+            name="companion_curate",
+            does="archives repeats of what personas know of users, and folds facts of people",
+            schedule=Daily(hour=3, minute=40),
+            function=CurateJob(curator=curator).run,
+        ),
     )

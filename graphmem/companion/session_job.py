@@ -97,9 +97,7 @@ class SessionJob:
         if session is None:
             return False
         config = self.policies.of(session.space).companion
-        space = session.space
-        persona = self.personas.find(space.tenant, space.persona or "")
-        persona = persona or Persona(tenant=space.tenant, slug=space.persona or "", name="")
+        persona = self.personas.of_space(session.space)
         turns = self.summaries.messages_of(session, limit=config.summaries.session_messages)
         summary = self._summary(session, messages_of(turns), persona, config, run)
         operation = KeepSessionSummary(

@@ -26,6 +26,7 @@ from graphmem.model.entity import label_from_key
 from graphmem.model.policy.companion import ContextPolicy, SummaryPolicy
 from graphmem.text.analysis import STOP_WORDS, words
 from graphmem.text.json_answers import json_in
+from graphmem.text.model_answers import object_in
 from graphmem.text.normalise import is_storable, one_line, shorten
 from graphmem.text.rendering import within_line
 from graphmem.text.sentences import sentences
@@ -299,9 +300,7 @@ def _object_in(answer: object) -> Mapping[str, object]:
             answer = json_in(answer)
         except ValueError:
             return {}
-    if isinstance(answer, list) and len(answer) == 1:
-        answer = answer[0]
-    return answer if isinstance(answer, Mapping) else {}
+    return object_in(answer)
 
 
 def _texts(value: object) -> Iterator[str]:

@@ -109,7 +109,7 @@ class KeepRolling(Operation[_Rolled, SessionState]):
         return Decided(answer=made, events=(event,), records=(made, summary))
 
     def apply(self, transaction: Workbench, decided: Decided[SessionState]) -> None:
-        """Write it."""
+        """Write what lasts, and the summary that was made."""
         if decided.records is None:
             return
         state, summary = decided.records
@@ -139,7 +139,7 @@ class EndSession(Operation[LockedSession | None, bool]):
         return lock_session(transaction, self.key)
 
     def decide(self, state: LockedSession | None, now: datetime) -> Decided[bool]:
-        """End it."""
+        """The session with its end, unless it goes on or has ended."""
         session = state.session if state else None
         is_over = session is not None and is_stale(session.last_activity_at, now, self.policy)
         if session is None or session.ended_at or not is_over:
@@ -153,7 +153,7 @@ class EndSession(Operation[LockedSession | None, bool]):
         return Decided(answer=True, events=(event,), records=session)
 
     def apply(self, transaction: Workbench, decided: Decided[bool]) -> None:
-        """Write it."""
+        """Write the session that ended."""
         if decided.records:
             end_session(transaction, decided.records)
 
@@ -180,7 +180,7 @@ class KeepSessionSummary(Operation[LockedSession | None, bool]):
         return locked if are_active(transaction, self.turns) else None
 
     def decide(self, state: LockedSession | None, now: datetime) -> Decided[bool]:
-        """Keep it."""
+        """The summary of now, if the session still waits for it."""
         if state is None or not state.waits or state.session != self.session:
             return Decided(answer=False)
         event = _event(
@@ -189,7 +189,7 @@ class KeepSessionSummary(Operation[LockedSession | None, bool]):
         return Decided(answer=True, events=(event,), records=replace(self.summary, created_at=now))
 
     def apply(self, transaction: Workbench, decided: Decided[bool]) -> None:
-        """Write it."""
+        """Write the summary that is kept."""
         if decided.records:
             save_summary(transaction, self.session, decided.records)
 
@@ -250,7 +250,7 @@ class MakeSpine(Operation[_SpineState, int | None]):
         return Decided(answer=spine.version, events=(event,), records=(counted, spine))
 
     def apply(self, transaction: Workbench, decided: Decided[int | None]) -> None:
-        """Write it."""
+        """Write the version, and the user whose messages count anew."""
         if decided.records is None:
             return
         user, spine = decided.records

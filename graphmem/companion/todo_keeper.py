@@ -9,7 +9,7 @@ from graphmem.companion.todos import ChangeTodo, EndTodos, is_todo, new_todo, re
 from graphmem.errors import NotFound
 from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.operation import Executed
-from graphmem.gateway.preparation import Preparation, Prepared
+from graphmem.gateway.preparation import Preparation
 from graphmem.model.caller import Caller
 from graphmem.model.companion import ROOM, Todo, TodoKind, TodoStatus
 from graphmem.model.memory import MemoryType, Status, memory_key
@@ -70,7 +70,7 @@ class TodoKeeper:
         """
         todo = new_todo(kind, content, dedupe_key)
         request = request_of_todo(todo, space=space, at=None)
-        ready = self.prepared([request], caller)
+        ready = self.preparation.ready([request], caller)
         operation = EndTodos(
             space=space, policy=self.policy, ends={}, items=ready.items, vectors=ready.vectors
         )
@@ -99,7 +99,7 @@ class TodoKeeper:
         if memory is None or not is_todo(memory):
             raise NotFound
         requests = [reworded_request(memory, content)] if content else []
-        ready = self.prepared(requests, caller, are_corrections=True)
+        ready = self.preparation.ready(requests, caller, are_corrections=True)
         operation = ChangeTodo(
             memory=memory,
             policy=self.policy,
@@ -118,7 +118,7 @@ class TodoKeeper:
         caller: Caller,
     ) -> tuple[Todo, ...]:
         """Let pending todos, by uid, end, and keep new ones; what changed."""
-        ready = self.prepared(requests, caller)
+        ready = self.preparation.ready(requests, caller)
         operation = EndTodos(
             space=space,
             policy=self.policy,
@@ -127,20 +127,6 @@ class TodoKeeper:
             vectors=ready.vectors,
         )
         return self.gateway.execute(operation, caller).answer
-
-    def prepared(
-        self, requests: Sequence[WriteRequest], caller: Caller, *, are_corrections: bool = False
-    ) -> Prepared:
-        """Requests that are checked and embedded.
-
-        Raises:
-            GraphmemError: one may not be stored.
-        """
-        checked = self.preparation.check(requests, caller, are_corrections=are_corrections)
-        for refused in checked.refused:
-            if refused.error:
-                raise refused.error
-        return self.preparation.embed(checked)
 
 
 def todo_filter(space: Space, kind: TodoKind | None, status: TodoStatus | None) -> KeptFilter:

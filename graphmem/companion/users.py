@@ -22,6 +22,11 @@ class SavedUser:
     is_new: bool
 
 
+def user_saved(space: Space) -> Event:
+    """That something of a user changed, or that he is known from now on."""
+    return Event(space=space.key, subject=space.owner, about=Subject.USER, effect=Effect.USER_SAVED)
+
+
 @dataclass(frozen=True, kw_only=True)
 class SaveUser(Operation[CompanionUser, SavedUser]):
     """Say who a user is: his email, or his seed; what is not named stays."""
@@ -46,7 +51,7 @@ class SaveUser(Operation[CompanionUser, SavedUser]):
         return lock_user(transaction, self.space)
 
     def decide(self, state: CompanionUser, now: datetime) -> Decided[SavedUser]:
-        """Save him."""
+        """The user with these values, who is known from now on."""
         is_new = state.created_at is None
         saved = replace(state, **self.values)
         is_seeded = saved.seed != state.seed
@@ -58,14 +63,8 @@ class SaveUser(Operation[CompanionUser, SavedUser]):
             updated_at=now,
             seeded_at=now if is_seeded else state.seeded_at,
         )
-        event = Event(
-            space=self.space.key,
-            subject=self.space.owner,
-            about=Subject.USER,
-            effect=Effect.USER_SAVED,
-        )
         answer = SavedUser(user=saved, is_new=is_new)
-        return Decided(answer=answer, events=(event,), records=(saved, is_seeded))
+        return Decided(answer=answer, events=(user_saved(self.space),), records=(saved, is_seeded))
 
     def apply(self, transaction: Workbench, decided: Decided[SavedUser]) -> None:
         """Write what changes."""

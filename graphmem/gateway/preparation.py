@@ -80,6 +80,20 @@ class Preparation:
         named = [request.space for request in requests if isinstance(request, WriteRequest)]
         return Prepared(items=tuple(items), refused=tuple(refused), spaces=_keys(named, caller))
 
+    def ready(
+        self, requests: Sequence[WriteRequest], caller: Caller, *, are_corrections: bool = False
+    ) -> Prepared:
+        """Requests that are checked and embedded, all of them.
+
+        Raises:
+            GraphmemError: the first one that is refused.
+        """
+        checked = self.check(requests, caller, are_corrections=are_corrections)
+        for refused in checked.refused:
+            if refused.error:
+                raise refused.error
+        return self.embed(checked)
+
     def embed(self, prepared: Prepared) -> Prepared:
         """Vectors for all items that bring none.
 

@@ -9,7 +9,9 @@ from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from graphmem.gateway.sources import drop_source
+from graphmem.gateway.sources import add_source, drop_source
+from graphmem.gateway.tracing import effect
+from graphmem.model.edge import LineageType
 from graphmem.model.entity import EntityRef, label_from_key
 from graphmem.model.event import Effect, Event, Reason
 from graphmem.model.memory import Memory, Status
@@ -51,6 +53,27 @@ def combined_tags(memories: Iterable[Memory]) -> tuple[str, ...]:
     """The tags of several memories, at most as many as one may have."""
     tags = dict.fromkeys(tag for memory in memories for tag in memory.tags)
     return tuple(tags)[: _WRITE.tags_max]
+
+
+def roll_up(
+    draft: "Draft",
+    made: Memory,
+    members: Iterable[Memory],
+    *,
+    lineage: LineageType,
+    reason: Reason,
+) -> list[Event]:
+    """Let a new memory stand for others: it takes their sources, and they are archived."""
+    draft.create(made)
+    draft.vectors_of[made.key] = 0
+    events: list[Event] = []
+    for memory in members:
+        for source in memory.sources:
+            add_source(draft, draft.memories[made.key], source)
+        draft.draw(made, lineage, memory)
+        draft.set_status(memory, Status.ARCHIVED, reason)
+        events.append(effect(memory, Effect.ARCHIVED, reason, into=made.uid))
+    return events
 
 
 def keep_true(draft: "Draft") -> list[Event]:

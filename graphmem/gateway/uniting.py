@@ -31,7 +31,7 @@ def unite(draft: Draft, item: Item, existing: Memory, policy: Policy) -> Applied
         policy=policy.write,
         now=draft.now,
     )
-    is_older = _is_older(request, existing)
+    is_older = was_said_before(request, existing)
     says_it = comparable(request.content) == comparable(existing.content)
     changes = _replaced(request, policy, is_older=is_older, says_it=says_it)
     if is_older:
@@ -76,7 +76,7 @@ def _newest(request: WriteRequest, existing: Memory) -> datetime | None:
     return max(filter(None, (request.occurred_at, existing.occurred_at)), default=None)
 
 
-def _is_older(request: WriteRequest, existing: Memory) -> bool:
+def was_said_before(request: WriteRequest, existing: Memory) -> bool:
     """Whether what a request says happened before what the memory says."""
     said = request.occurred_at
     return said is not None and said != _newest(request, existing)

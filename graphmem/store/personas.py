@@ -4,6 +4,7 @@ from typing import Any
 
 from graphmem.model.companion import Persona, persona_key
 from graphmem.model.page import Cursor, Page
+from graphmem.model.space import Space
 from graphmem.store.connection import Connection, Row, Transaction
 from graphmem.store.pages import read_page
 from graphmem.text.times import moment_of
@@ -47,6 +48,11 @@ class Personas:
     def find(self, tenant: str, slug: str) -> Persona | None:
         """A persona of a tenant."""
         return find_persona(self._connection, tenant, slug)
+
+    def of_space(self, space: Space) -> Persona:
+        """The persona of a space; one without a name where the tenant has none of that slug."""
+        slug = space.persona or ""
+        return self.find(space.tenant, slug) or Persona(tenant=space.tenant, slug=slug, name="")
 
     def page(self, tenant: str, after: Cursor | None = None, *, limit: int) -> Page[Persona]:
         """One page of the personas of a tenant, by slug; a cursor is a slug."""

@@ -33,6 +33,12 @@ def one_of(*words: str) -> dict[str, Any]:
     return {"type": "string", "enum": list(words)}
 
 
+def object_in(value: object) -> Mapping[str, Any]:
+    """The object that a value is, alone or in a list; an empty one for anything else."""
+    only = value[0] if isinstance(value, list) and len(value) == 1 else value
+    return only if isinstance(only, Mapping) else {}
+
+
 def objects_in(values: object) -> list[Mapping[str, Any]]:
     """A list of objects.
 

@@ -13,8 +13,7 @@ from graphmem.gateway.draft import Draft
 from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.indexing import texts_to_embed
 from graphmem.gateway.job_step import JobStep
-from graphmem.gateway.rollups import combined_entities, combined_tags
-from graphmem.gateway.sources import add_source
+from graphmem.gateway.rollups import combined_entities, combined_tags, roll_up
 from graphmem.gateway.tracing import effect
 from graphmem.model.edge import LineageType
 from graphmem.model.event import Effect, Reason
@@ -63,20 +62,10 @@ def decide_rollup(
     ):
         return draft.decision()
     made = _made(rollup, members, now, has_vectors=has_vectors)
-    draft.create(made)
-    draft.vectors_of[made.key] = 0
-    for memory in members:
-        for source in memory.sources:
-            add_source(draft, draft.memories[made.key], source)
-        draft.draw(made, rollup.lineage, memory)
-        draft.set_status(memory, Status.ARCHIVED, rollup.reason)
+    archived = roll_up(draft, made, members, lineage=rollup.lineage, reason=rollup.reason)
     uids = [memory.uid for memory in members]
-    return draft.decision(
-        events=[
-            effect(made, rollup.effect, rollup.reason, members=uids, by=rollup.by),
-            *(effect(memory, Effect.ARCHIVED, rollup.reason, into=made.uid) for memory in members),
-        ]
-    )
+    folded = effect(made, rollup.effect, rollup.reason, members=uids, by=rollup.by)
+    return draft.decision(events=[folded, *archived])
 
 
 def may_roll_up(memory: Memory) -> bool:
