@@ -5,7 +5,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import cycle, islice
 from pathlib import Path
@@ -15,7 +15,7 @@ from urllib.parse import quote
 from rich.console import Console
 
 from benchmarks.client import Client, Target
-from benchmarks.corpus import load_corpus
+from benchmarks.corpus import Vectors, load_corpus
 from benchmarks.floors import in_this_process
 from benchmarks.metrics import mean, percentile
 from benchmarks.service import running_service
@@ -194,9 +194,15 @@ def _keep_facts(graphmem: Graphmem, texts: Sequence[str]) -> None:
         )
         for number, text in enumerate(texts)
     ]
+    vectors = Vectors(texts, graphmem.embedder)
     for start in range(0, len(facts), _BATCH):
         part = facts[start : start + _BATCH]
-        requests = [request_of_fact(fact, space=space, at=None) for fact in part]
+        requests = [
+            replace(
+                request_of_fact(fact, space=space, at=None), embedding=tuple(vectors.of(number))
+            )
+            for number, fact in enumerate(part, start=start)
+        ]
         ready = keeper.preparation.embed(keeper.preparation.check(requests, _CALLER))
         operation = KeepJudged(
             space=space,
@@ -239,6 +245,7 @@ def days(file: Path, target: Target, console: Console) -> dict[str, Any]:
     people = _people(file)
     rows = []
     with target.client() as client:
+        _put_persona(client)
         for number, person in enumerate(people):
             user = f"{file.stem}-{number}"
             _tell(client, user, person)
@@ -342,7 +349,7 @@ def _found(client: Client, user: str, person: _Person) -> dict[str, int]:
         )
         texts = {
             "context": context["text"],
-            "turns": "\n".join(each["memory"]["content"] for each in recalled["results"]),
+            "turns": "\n".join(each["memory"]["content"] for each in recalled["items"]),
         }
         counts["questions"] += 1
         counts["over_budget"] += _is_too_long(context)

@@ -353,9 +353,9 @@ def said_view(said: Said) -> dict[str, Any]:
         "memories": list(map(kept_view, verdict.facts)),
         "todos": list(map(kept_view, verdict.todos)),
         "dropped": list(map(_dropped_view, verdict.dropped)),
-        "completed": list(said.followed.completed),
-        "promoted": list(said.followed.promoted),
-        "skipped": list(said.followed.skipped),
+        "completed": verdict.completed,
+        "promoted": verdict.promoted,
+        "skipped": verdict.skipped,
         "summaries": {
             "rolling": said.followed.rolling,
             "spine_version": said.followed.spine_version,

@@ -1,21 +1,18 @@
-"""Following up: what a judged message means for todos and summaries (001, Curator, Summaries).
+"""Following up: what a judged message means for summaries and upkeep (001, Summaries, Curator).
 
 Each step stands by itself: where one fails, the message is kept and judged all the same.
 """
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from graphmem.companion import summary_model
 from graphmem.companion.asking import Ask
 from graphmem.companion.curating import is_too_soon
 from graphmem.companion.curator import CompanionCurator
-from graphmem.companion.planning import request_of_todo
 from graphmem.companion.summaries import rolling_summary
 from graphmem.companion.summing import KeepRolling, MakeSpine, is_rolling_due, is_spine_due
-from graphmem.companion.todo_keeper import TodoKeeper
-from graphmem.companion.todo_rules import Promotion, completed, idle_threads, promotion
 from graphmem.errors import GraphmemError, ModelUnavailable, StoreUnavailable
 from graphmem.gateway.gateway import Gateway
 from graphmem.model.caller import Caller
@@ -25,9 +22,6 @@ from graphmem.model.companion import (
     Message,
     Persona,
     SessionState,
-    Todo,
-    TodoKind,
-    TodoStatus,
 )
 from graphmem.model.conversation import Turn, TurnRole, conversation_key
 from graphmem.model.policy.companion import CompanionPolicy
@@ -39,16 +33,12 @@ from graphmem.store.summaries import Summaries
 log = logging.getLogger(__name__)
 
 _MODEL_AWAY = "model_unavailable"
-_TODOS_READ = 200  # of the newest open ones, that a message may end
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Followed:
-    """What a message led to: uids of todos that ended or began, and summaries that were made."""
+    """What a message led to: summaries that were made, and what did not work."""
 
-    completed: tuple[str, ...] = ()
-    promoted: tuple[str, ...] = ()  # habits that commitments became
-    skipped: tuple[str, ...] = ()
     rolling: bool = False
     spine_version: int | None = None
     degraded: tuple[str, ...] = ()
@@ -57,13 +47,12 @@ class Followed:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Heard:
-    """A message that was judged, what lasts after it, and the todos that it began, by uid."""
+    """A message that was judged, and what lasts after it."""
 
     turn: Turn
     persona: Persona
     state: SessionState
     user: CompanionUser
-    began: frozenset[str] = field(default_factory=frozenset)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +60,6 @@ class Following:
     """Does what messages lead to."""
 
     gateway: Gateway
-    todos: TodoKeeper
     summaries: Summaries
     curator: CompanionCurator
     policies: SpacePolicies
@@ -87,7 +75,7 @@ class Following:
         """
         config = self.policies.of(heard.turn.space).companion
         followed = Followed()
-        for step in (self._todos, self._rolling, self._spine, self._curate):
+        for step in (self._rolling, self._spine, self._curate):
             followed = self._done(step, heard, config, followed, caller)
         return followed
 
@@ -107,68 +95,6 @@ class Following:
         except GraphmemError as error:
             log.warning("a step after a message of %s failed: %s", heard.turn.space.key, error.code)
             return replace(followed, degraded=(*followed.degraded, error.code))
-
-    def _todos(
-        self, heard: Heard, config: CompanionPolicy, followed: Followed, caller: Caller
-    ) -> Followed:
-        """Complete, promote and skip what a message says to be so."""
-        space, policy, said = heard.turn.space, config.todos, heard.turn.content
-        newest = self.todos.newest(space, limit=_TODOS_READ)
-        waiting = [todo for todo in newest if todo.uid not in heard.began]
-        done, degraded = self._completed(said, waiting, config)
-        habits = [todo for todo in newest if todo.kind is TodoKind.HABIT]
-        began_one = any(todo.uid in heard.began for todo in habits)
-        promoted = promotion(
-            said, waiting, habits, self.clock.now(), policy, is_of_another=began_one
-        )
-        ends = dict.fromkeys(idle_threads(waiting, policy), TodoStatus.SKIPPED)
-        ends |= {
-            todo.uid: TodoStatus.COMPLETED
-            for todo in (done, promoted.completes if promoted else None)
-            if todo
-        }
-        followed = replace(followed, degraded=(*followed.degraded, *degraded))
-        if not ends:
-            return followed
-        return self._ended(heard, ends, promoted, followed, caller)
-
-    def _completed(
-        self, said: str, waiting: Sequence[Todo], config: CompanionPolicy
-    ) -> tuple[Todo | None, tuple[str, ...]]:
-        """The commitment that a message completes, and what did not work."""
-        found = completed(said, waiting, config.todos)
-        if not found.needs_model or self.model is None:
-            return found.todo, ()
-        ask = Ask(model=self.model, seconds=config.todos.match_timeout_seconds)
-        try:
-            return summary_model.kept_commitment(
-                ask, said, found.needs_model, policy=config.todos
-            ), ()
-        except ModelUnavailable:
-            return None, (_MODEL_AWAY,)
-
-    def _ended(
-        self,
-        heard: Heard,
-        ends: dict[str, TodoStatus],
-        promoted: Promotion | None,
-        followed: Followed,
-        caller: Caller,
-    ) -> Followed:
-        space = heard.turn.space
-        habit = promoted.habit if promoted else None
-        requests = [request_of_todo(habit, space=space, at=heard.turn.at)] if habit else []
-        changed = self.todos.end(space, ends, requests, caller=caller)
-        by_status = {
-            status: tuple(todo.uid for todo in changed if todo.status is status)
-            for status in TodoStatus
-        }
-        return replace(
-            followed,
-            completed=by_status[TodoStatus.COMPLETED],
-            skipped=by_status[TodoStatus.SKIPPED],
-            promoted=by_status[TodoStatus.PENDING],
-        )
 
     def _rolling(
         self, heard: Heard, config: CompanionPolicy, followed: Followed, caller: Caller

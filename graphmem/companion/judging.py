@@ -21,10 +21,12 @@ from graphmem.companion.planning import (
     request_of_todo,
     todo_key,
 )
+from graphmem.companion.todo_hygiene import TodoHygiene, TodoPlan
 from graphmem.conversations.sayings import READ_MAX_CHARS
 from graphmem.errors import ModelUnavailable, PolicyRefused
 from graphmem.gateway.claims import logical_claim
 from graphmem.gateway.gateway import Gateway
+from graphmem.gateway.item import Item
 from graphmem.gateway.operation import Decided, Operation
 from graphmem.gateway.preparation import Preparation, Prepared
 from graphmem.gateway.workbench import Workbench
@@ -34,8 +36,11 @@ from graphmem.model.companion import (
     ROOM,
     CompanionUser,
     Message,
+    NewTodo,
     Persona,
+    Todo,
     TodoKind,
+    TodoStatus,
 )
 from graphmem.model.conversation import Turn, TurnRole, conversation_key
 from graphmem.model.extraction import EngineName
@@ -61,13 +66,38 @@ _PERSONAS_MAX = 200  # whose names are no facts
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Verdict:
-    """What became of a message: memories and todos that were kept, and what was not, by reason."""
+    """What became of a message: memories and todos that were kept, and what was not, by reason.
+
+    ``habits`` are those that commitments became, ``ended`` todos that are no longer pending.
+    """
 
     facts: tuple[Kept, ...] = ()
     todos: tuple[Kept, ...] = ()
+    habits: tuple[Kept, ...] = ()
+    ended: tuple[Todo, ...] = ()
     dropped: tuple[Drop, ...] = ()
     degraded: tuple[str, ...] = ()
     is_judged: bool = False  # not where another judge has it
+
+    @property
+    def kept(self) -> tuple[Kept, ...]:
+        """All that was kept of it."""
+        return (*self.facts, *self.todos, *self.habits)
+
+    @property
+    def completed(self) -> list[str]:
+        """The uids of the commitments that were kept."""
+        return [todo.uid for todo in self.ended if todo.status is TodoStatus.COMPLETED]
+
+    @property
+    def promoted(self) -> list[str]:
+        """The uids of the habits that commitments became."""
+        return [habit.memory.uid for habit in self.habits if habit.memory]
+
+    @property
+    def skipped(self) -> list[str]:
+        """The uids of the threads that were small talk."""
+        return [todo.uid for todo in self.ended if todo.status is TodoStatus.SKIPPED]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +141,7 @@ class Judging:
     connection: Connection
     memories: Memories
     personas: Personas
+    hygiene: TodoHygiene
     model: LanguageModel | None
 
     def claimed_for(self, config: CompanionPolicy) -> timedelta:
@@ -132,13 +163,16 @@ class Judging:
         meant = {**self.policy.entities.overrides, **user.overrides}
         judged = self._read(present, window, names, config)
         left = self._filtered(judged, window, names, meant, turn.space, config)
-        prepared, facts, todos, refused = self._prepared(left, judged, turn, caller)
+        plan = self.hygiene.plan(turn, left.todos, config.todos)
+        written = self._prepared(left, plan, judged, turn, caller)
         operation = KeepJudged(
             space=turn.space.without_persona,
             policy=self.policy,
             config=config,
-            facts=facts,
-            todos=todos,
+            facts=written.facts,
+            todos=written.todos,
+            habits=written.habits,
+            ends=written.plan.ends,
             turn=turn,
             claim=claim,
             names=names_of(
@@ -146,10 +180,11 @@ class Judging:
                 turn.space.without_persona,
                 (ref for each in left.memories for ref in each.entity_refs),
             ),
-            vectors=prepared.vectors,
+            vectors=written.prepared.vectors,
         )
         kept = self.gateway.execute(operation, caller).answer
-        return _verdict(kept, (*left.dropped, *refused), judged.degraded)
+        degraded = dict.fromkeys((*judged.degraded, *plan.degraded))
+        return _verdict(kept, (*left.dropped, *written.refused), tuple(degraded))
 
     def _said_before(self, turn: Turn, config: CompanionPolicy) -> list[Message]:
         policy = config.judge
@@ -214,42 +249,66 @@ class Judging:
         return passed(frozenset((claims[each].kind, claims[each].signature) for each in known))
 
     def _prepared(
-        self, left: Filtered, judged: Judged, turn: Turn, caller: Caller
-    ) -> tuple[Prepared, list[PlannedFact], list[PlannedTodo], list[Drop]]:
+        self, left: Filtered, plan: TodoPlan, judged: Judged, turn: Turn, caller: Caller
+    ) -> "_Written":
         """What is left with the items that write it; what may not be stored is dropped."""
         by_model = judged.engine is EngineName.MODEL
         owner, at = turn.space.without_persona, turn.at
-        requests = [
-            *(
-                request_of_fact(each, space=owner, at=at, by_model=by_model)
-                for each in left.memories
-            ),
-            *(
-                request_of_todo(each, space=turn.space, at=at, by_model=by_model)
-                for each in left.todos
-            ),
-        ]
-        prepared = self.preparation.embed(self.preparation.check(requests, caller))
-        items = {item.index: item for item in prepared.items}
-        first_todo = len(left.memories)
+        habits = [plan.habit] if plan.habit else []
         facts = [
-            PlannedFact(fact=fact, item=items[number])
-            for number, fact in enumerate(left.memories)
-            if number in items
+            request_of_fact(each, space=owner, at=at, by_model=by_model) for each in left.memories
         ]
         todos = [
-            PlannedTodo(todo=todo, item=items[number])
-            for number, todo in enumerate(left.todos, start=first_todo)
-            if number in items
+            request_of_todo(each, space=turn.space, at=at, by_model=by_model) for each in left.todos
         ]
-        refused = [
-            Drop(
-                reason=_reason(each.error),
-                what="memory" if each.index < first_todo else "loop",
-            )
-            for each in prepared.refused
-        ]
-        return prepared, facts, todos, refused
+        promoted = [request_of_todo(each, space=turn.space, at=at) for each in habits]
+        prepared = self.preparation.embed(
+            self.preparation.check([*facts, *todos, *promoted], caller)
+        )
+        items = {item.index: item for item in prepared.items}
+        first_todo, first_habit = len(facts), len(facts) + len(todos)
+        kept_habits = _planned_todos(habits, items, first=first_habit)
+        return _Written(
+            prepared=prepared,
+            facts=[
+                PlannedFact(fact=fact, item=items[number])
+                for number, fact in enumerate(left.memories)
+                if number in items
+            ],
+            todos=_planned_todos(left.todos, items, first=first_todo),
+            habits=kept_habits,
+            plan=plan if len(kept_habits) == len(habits) else plan.without_habit(),
+            refused=[
+                Drop(
+                    reason=_reason(each.error),
+                    what="memory" if each.index < first_todo else "loop",
+                )
+                for each in prepared.refused
+            ],
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Written:
+    """What a message leads to, ready to be written, and what may not be."""
+
+    prepared: Prepared
+    facts: Sequence[PlannedFact]
+    todos: Sequence[PlannedTodo]
+    habits: Sequence[PlannedTodo]
+    plan: TodoPlan
+    refused: Sequence[Drop]
+
+
+def _planned_todos(
+    todos: Sequence[NewTodo], items: Mapping[int, Item], *, first: int
+) -> list[PlannedTodo]:
+    """Those todos that may be stored; ``first`` is the index of the first one."""
+    return [
+        PlannedTodo(todo=todo, item=items[number])
+        for number, todo in enumerate(todos, start=first)
+        if number in items
+    ]
 
 
 def _message(turn: Turn) -> Message:
@@ -278,6 +337,8 @@ def _verdict(kept: Judgement | None, dropped: Sequence[Drop], degraded: Sequence
     return Verdict(
         facts=tuple(each for each in kept.facts if each.memory),
         todos=tuple(each for each in kept.todos if each.memory and each not in known),
+        habits=tuple(each for each in kept.habits if each.outcome is Outcome.CREATED),
+        ended=kept.ended,
         dropped=(*dropped, *more),
         degraded=tuple(degraded),
         is_judged=True,

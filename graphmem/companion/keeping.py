@@ -10,7 +10,8 @@ from typing import Any
 
 from graphmem.companion.entity_refs import memory_key, united_refs
 from graphmem.companion.planning import PlannedFact, PlannedTodo, distinct_key
-from graphmem.companion.projection import core_importance, core_type, own_importance
+from graphmem.companion.projection import core_importance, core_type, own_importance, todo_of
+from graphmem.companion.todos import end_todos
 from graphmem.errors import GraphmemError
 from graphmem.gateway.claims import logical_claim
 from graphmem.gateway.decide import decide_item
@@ -20,7 +21,7 @@ from graphmem.gateway.memory_operation import MemoryOperation
 from graphmem.gateway.operation import Decided
 from graphmem.gateway.uniting import was_said_before
 from graphmem.gateway.workbench import Workbench
-from graphmem.model.companion import CONVERSATION, ROOM
+from graphmem.model.companion import CONVERSATION, ROOM, Todo, TodoStatus
 from graphmem.model.conversation import Turn, conversation_key
 from graphmem.model.event import Effect, Event, Subject
 from graphmem.model.memory import Memory
@@ -52,6 +53,8 @@ class Judgement:
 
     facts: tuple[Kept, ...] = ()
     todos: tuple[Kept, ...] = ()
+    habits: tuple[Kept, ...] = ()  # that commitments became
+    ended: tuple[Todo, ...] = ()  # todos that the message ended
     is_gone: bool = False  # the message was deleted meanwhile
 
 
@@ -59,7 +62,8 @@ class Judgement:
 class KeepJudged(MemoryOperation[Judgement | None]):
     """Write what was judged of a message, or what somebody stated without one.
 
-    The message, which ``claim`` judged, is judged then.
+    The message, which ``claim`` judged, is judged then. What it means for pending todos is done
+    with it: ``ends``, by key, as far as they still are, and ``habits`` that they become.
     """
 
     kind = TraceKind.COMPANION
@@ -69,13 +73,18 @@ class KeepJudged(MemoryOperation[Judgement | None]):
     config: CompanionPolicy
     facts: Sequence[PlannedFact] = ()
     todos: Sequence[PlannedTodo] = ()
+    habits: Sequence[PlannedTodo] = ()
+    ends: Mapping[str, TodoStatus] = field(default_factory=dict)
     turn: Turn | None = None
     claim: str = ""
     names: Mapping[str, str] = field(default_factory=dict)  # of entities: what each is now
 
     @property
     def _items(self) -> list[Item]:
-        return [*(each.item for each in self.facts), *(each.item for each in self.todos)]
+        return [
+            *(each.item for each in self.facts),
+            *(each.item for each in (*self.todos, *self.habits)),
+        ]
 
     @property
     def spaces(self) -> Sequence[Space]:
@@ -93,7 +102,10 @@ class KeepJudged(MemoryOperation[Judgement | None]):
             for key in self._keys(each)
         }
         return replace(
-            selected, conversations=frozenset(spoken), claims=selected.claims | frozenset(keys)
+            selected,
+            memories=selected.memories | frozenset(self.ends),
+            conversations=frozenset(spoken),
+            claims=selected.claims | frozenset(keys),
         )
 
     def _keys(self, planned: PlannedFact) -> list[str]:
@@ -123,6 +135,8 @@ class KeepJudged(MemoryOperation[Judgement | None]):
         results: list[WriteResult] = []
         facts = [self._fact(draft, each, results) for each in self.facts]
         todos = [self._keep(draft, each.item, results) for each in self.todos]
+        ended = end_todos(draft, self.ends)
+        habits = [self._keep(draft, each.item, results) for each in self.habits]
         for result in results if turn else ():
             self._lead_back(draft, result, turn)
         decision = draft.decision(results)
@@ -130,10 +144,12 @@ class KeepJudged(MemoryOperation[Judgement | None]):
         answer = Judgement(
             facts=_final(facts, [each.item for each in self.facts], final),
             todos=_final(todos, [each.item for each in self.todos], final),
+            habits=_final(habits, [each.item for each in self.habits], final),
+            ended=tuple(todo_of(draft.memories[key]) for key in ended),
         )
         return Decided(
             answer=answer,
-            events=tuple(self._events(answer, turn)),
+            events=(*self._events(answer, turn), *ended.values()),
             memories=decision,
             records=turn,
         )
@@ -203,7 +219,7 @@ class KeepJudged(MemoryOperation[Judgement | None]):
             draft.turns.link(memory, turn, memory.source.name)
 
     def _events(self, answer: Judgement, turn: Turn | None) -> Sequence[Event]:
-        kept = [*answer.facts, *answer.todos]
+        kept = [*answer.facts, *answer.todos, *answer.habits]
         events = [
             Event(
                 space=each.memory.space.key,

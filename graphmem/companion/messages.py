@@ -1,11 +1,9 @@
 """Messages: what a user and a persona say is kept, judged, and followed up."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from graphmem.companion.following import Followed, Following, Heard
 from graphmem.companion.judging import ClaimMessage, Judging, Verdict
-from graphmem.companion.keeping import Kept
 from graphmem.companion.posting import Posted, PostMessage
 from graphmem.conversations.keeper import ConversationKeeper
 from graphmem.conversations.sayings import (
@@ -78,16 +76,15 @@ class Messages:
         if judges_now and posted.turn.role is TurnRole.USER:
             verdict = self._judged(posted, claim, caller)
         if verdict.is_judged:
-            followed = self._followed(posted, verdict, caller)
+            followed = self._followed(posted, caller)
         return self._answer(posted, verdict, followed, trace_id)
 
-    def _followed(self, posted: Posted, verdict: Verdict, caller: Caller) -> Followed:
+    def _followed(self, posted: Posted, caller: Caller) -> Followed:
         heard = Heard(
             turn=posted.turn,
             persona=posted.persona,
             state=posted.state,
             user=posted.user,
-            began=_uids(verdict.todos),
         )
         return self.following.run(heard, caller=caller)
 
@@ -153,7 +150,6 @@ class Messages:
                 persona=persona,
                 state=self.state(space),
                 user=user,
-                began=_uids(verdict.todos),
             )
             self.following.run(heard, caller=caller)
         return verdict
@@ -163,7 +159,7 @@ class Messages:
         turn, is_user = posted.turn, posted.turn.role is TurnRole.USER
         session = posted.session or session_of_turn(connection, turn.key)
         waits = not verdict.is_judged and bool(unjudged(connection, [turn.key]))
-        uids = tuple(each.memory.uid for each in (*verdict.facts, *verdict.todos) if each.memory)
+        uids = tuple(each.memory.uid for each in verdict.kept if each.memory)
         return Said(
             turn=replace(turn, memories=turn.memories or uids),
             is_new=posted.is_new,
@@ -210,7 +206,3 @@ class Messages:
         if found is None:
             raise NotFound
         return found
-
-
-def _uids(kept: Iterable[Kept]) -> frozenset[str]:
-    return frozenset(each.memory.uid for each in kept if each.memory)

@@ -13,6 +13,7 @@ from graphmem.companion.projection import FACT_TYPES
 from graphmem.companion.reaction import MendSummaries
 from graphmem.companion.recall import CompanionRecall
 from graphmem.companion.session_job import SessionJob
+from graphmem.companion.todo_hygiene import TodoHygiene
 from graphmem.companion.todo_keeper import TodoKeeper
 from graphmem.companion.transfer import transfers_over
 from graphmem.conversations.room import keeper_over
@@ -30,6 +31,14 @@ from graphmem.store.upkeep import Upkeep
 def build(core: Core) -> Room:
     """The room over a core."""
     personas = Personas(core.connection)
+    kept = KeptMemories(core.connection, core.index.slot)
+    todos = TodoKeeper(
+        gateway=core.gateway,
+        preparation=core.writing.preparation,
+        policy=core.policy,
+        kept=kept,
+        memories=core.memories,
+    )
     judging = Judging(
         gateway=core.gateway,
         preparation=core.writing.preparation,
@@ -38,15 +47,8 @@ def build(core: Core) -> Room:
         connection=core.connection,
         memories=core.memories,
         personas=personas,
+        hygiene=TodoHygiene(todos=todos, model=core.language_model, clock=core.clock),
         model=core.language_model,
-    )
-    kept = KeptMemories(core.connection, core.index.slot)
-    todos = TodoKeeper(
-        gateway=core.gateway,
-        preparation=core.writing.preparation,
-        policy=core.policy,
-        kept=kept,
-        memories=core.memories,
     )
     summaries = Summaries(core.connection)
     curator = CompanionCurator(
@@ -61,7 +63,6 @@ def build(core: Core) -> Room:
     )
     following = Following(
         gateway=core.gateway,
-        todos=todos,
         summaries=summaries,
         curator=curator,
         policies=core.policies,

@@ -1,11 +1,10 @@
 """The keeper of todos: listed, stated, changed and ticked off, for callers."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from graphmem.companion.planning import request_of_todo
 from graphmem.companion.projection import todo_of
-from graphmem.companion.todos import ChangeTodo, EndTodos, is_todo, new_todo, reworded_request
+from graphmem.companion.todos import ChangeTodo, StateTodo, is_todo, new_todo, reworded_request
 from graphmem.errors import NotFound
 from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.operation import Executed
@@ -16,7 +15,6 @@ from graphmem.model.memory import MemoryType, Status, memory_key
 from graphmem.model.page import Cursor, Page
 from graphmem.model.policy import Policy
 from graphmem.model.space import Space
-from graphmem.model.writing import WriteRequest
 from graphmem.store.kept import KeptFilter, KeptMemories
 from graphmem.store.memories import Memories
 
@@ -71,13 +69,11 @@ class TodoKeeper:
         todo = new_todo(kind, content, dedupe_key)
         request = request_of_todo(todo, space=space, at=None)
         ready = self.preparation.ready([request], caller)
-        operation = EndTodos(
-            space=space, policy=self.policy, ends={}, items=ready.items, vectors=ready.vectors
-        )
+        (item,) = ready.items
+        operation = StateTodo(policy=self.policy, item=item, vectors=ready.vectors)
         done = self.gateway.execute(operation, caller)
-        (kept,) = done.answer
-        is_new = kept.uid == ready.items[0].new_uid
-        return StatedTodo(todo=kept, is_new=is_new, trace_id=done.trace_id)
+        is_new = done.answer.uid == item.new_uid
+        return StatedTodo(todo=done.answer, is_new=is_new, trace_id=done.trace_id)
 
     def change(
         self,
@@ -108,25 +104,6 @@ class TodoKeeper:
             vectors=ready.vectors,
         )
         return self.gateway.execute(operation, caller)
-
-    def end(
-        self,
-        space: Space,
-        ends: Mapping[str, TodoStatus],
-        requests: Sequence[WriteRequest],
-        *,
-        caller: Caller,
-    ) -> tuple[Todo, ...]:
-        """Let pending todos, by uid, end, and keep new ones; what changed."""
-        ready = self.preparation.ready(requests, caller)
-        operation = EndTodos(
-            space=space,
-            policy=self.policy,
-            ends={memory_key(space, uid): status for uid, status in ends.items()},
-            items=ready.items,
-            vectors=ready.vectors,
-        )
-        return self.gateway.execute(operation, caller).answer
 
 
 def todo_filter(space: Space, kind: TodoKind | None, status: TodoStatus | None) -> KeptFilter:

@@ -111,7 +111,7 @@ def completed(message: str, pending: Iterable[Todo], policy: TodoPolicy) -> Comp
 def promotion(
     message: str,
     candidates: Iterable[Todo],
-    habits: Iterable[Todo],
+    habits: Iterable[Todo | NewTodo],
     now: datetime,
     policy: TodoPolicy,
     *,
@@ -193,7 +193,7 @@ def _habit(commitment: Todo) -> NewTodo:
     )
 
 
-def _is_same(known: Todo, commitment: Todo, habit: NewTodo, policy: TodoPolicy) -> bool:
+def _is_same(known: Todo | NewTodo, commitment: Todo, habit: NewTodo, policy: TodoPolicy) -> bool:
     """Whether a habit that is there is what a commitment would become."""
     begin = normalized(commitment.content)[: policy.prefix_chars]
     return (

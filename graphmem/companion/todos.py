@@ -50,6 +50,16 @@ def is_todo(memory: Memory | None) -> bool:
     return memory is not None and memory.kept_by == ROOM and memory.type is MemoryType.TODO
 
 
+def end_todos(draft: Draft, ends: Mapping[str, TodoStatus]) -> dict[str, Event]:
+    """Let todos, by key, be completed or skipped, as far as they are pending; what happened."""
+    known = ((draft.memories.get(key), status) for key, status in sorted(ends.items()))
+    return {
+        memory.key: ended(draft, memory, status)
+        for memory, status in known
+        if memory and is_todo(memory) and memory.status is Status.ACTIVE
+    }
+
+
 def ended(draft: Draft, memory: Memory, status: TodoStatus) -> Event:
     """Let a pending todo be completed or skipped."""
     reason = _REASONS[status]
@@ -151,40 +161,33 @@ def reworded_request(memory: Memory, content: str) -> WriteRequest:
 
 
 @dataclass(frozen=True, kw_only=True)
-class EndTodos(MemoryOperation[tuple[Todo, ...]]):
-    """Let pending todos be completed or skipped, as far as they still are, and keep a new one."""
+class StateTodo(MemoryOperation[Todo]):
+    """Keep a todo that somebody states; one that is pending under its key stays as it is."""
 
     kind = TraceKind.COMPANION
 
-    space: Space
     policy: Policy
-    ends: Mapping[str, TodoStatus]  # by key
-    items: Sequence[Item] = ()
+    item: Item
 
     @property
     def spaces(self) -> Sequence[Space]:
-        """The space of the todos."""
-        return (self.space,)
+        """The space of the todo."""
+        return (self.item.space,)
 
     def selection(self) -> Selection:
-        """The todos with their keys, and what a new one needs."""
-        keys = frozenset(
-            logical_claim(item.space, item.request.logical_key or "", ROOM) for item in self.items
-        )
-        return Selection(memories=frozenset(self.ends), claims=keys)
+        """What is pending under its key."""
+        key = logical_claim(self.item.space, self.item.request.logical_key or "", ROOM)
+        return Selection(claims=frozenset({key}))
 
-    def decide(self, state: GraphState, now: datetime) -> Decided[tuple[Todo, ...]]:
-        """End those that are pending; the answer is what changed, the new one last."""
+    def decide(self, state: GraphState, now: datetime) -> Decided[Todo]:
+        """Keep it.
+
+        Raises:
+            GraphmemError: it may not be stored.
+        """
         draft = Draft(before=state, now=now, context_words=self.policy.index.context_words)
-        events: list[Event] = []
-        changed: list[str] = []
-        for key, status in sorted(self.ends.items()):
-            memory = state.memories.get(key)
-            if memory and is_todo(memory) and memory.status is Status.ACTIVE:
-                events.append(ended(draft, memory, status))
-                changed.append(key)
-        results = [decide_item(draft, item, self.policy) for item in self.items]
-        changed += [each.memory.key for each in results if each.memory]
-        decision = draft.decision([each for each in results if each.memory])
-        todos = tuple(todo_of(draft.memories[key]) for key in changed)
-        return Decided(answer=todos, events=tuple(events), memories=decision)
+        result = decide_item(draft, self.item, self.policy)
+        if result.memory is None:
+            raise result.error or NotFound
+        decision = draft.decision([result])
+        return Decided(answer=todo_of(draft.memories[result.memory.key]), memories=decision)

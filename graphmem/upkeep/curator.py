@@ -99,11 +99,11 @@ class Curator:
                 batch, claims = [], set()
             batch += group
             claims.add(claim)
-            while (
-                len(batch) > BATCH
-            ):  # one group that is larger than a batch: what stays of the first is in the next
+            while len(batch) > BATCH:  # one group that is larger than a batch
                 kept = self._decide(batch[:BATCH], claims, run, now)
-                batch = [*kept, *batch[BATCH:]]
+                # what stays of it is in the next one; where all stay, one stands for them
+                staying = kept if len(kept) < BATCH else kept[:1]
+                batch = [*staying, *batch[BATCH:]]
         self._decide(batch, claims, run, now)
         return True
 

@@ -117,3 +117,27 @@ def test_what_a_killed_process_left_is_judged_once(coach, neo4j_address, ends):
     assert (200 if was_kept else 201) == again.status_code
     assert [(OSLO, 1)] == memories(coach)
     assert 1 == state(coach)["message_count"]
+
+
+@pytest.mark.parametrize(
+    "ends", [ends for ends, (*_, judged) in STEPS.items() if judged is not None]
+)
+def test_what_a_message_means_for_todos_is_done_with_it_or_by_the_next_judge(
+    coach, neo4j_address, ends
+):
+    for kind, content in (("COMMITMENT", "Go for a walk"), ("THREAD", "Wondering about the sky")):
+        coach.post(f"{COACH}/todos", {"kind": kind, "content": content})
+    module, name, method, was_judged = STEPS[ends]
+    script = KILLS_ITSELF.format(module=module, name=name, method=method)
+    with process(coach, neo4j_address, script, 1, 2, words="I did my walk today") as killed:
+        assert -signal.SIGKILL == killed.wait(timeout=120)
+
+    assert (0 if was_judged else 2) == pending_todos(coach)
+    coach.house.clock.advance(minutes=5)
+    coach.house.graphmem.runner.run("companion_judge")
+    assert 0 == pending_todos(coach)
+    assert 1 == coach.get(f"{COACH}/todos?status=COMPLETED").get_json()["total"]
+
+
+def pending_todos(coach):
+    return coach.get(f"{COACH}/todos?status=PENDING").get_json()["total"]

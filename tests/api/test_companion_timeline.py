@@ -225,6 +225,19 @@ def test_a_commitment_of_a_day_ago_becomes_a_habit_and_an_older_one_does_not(coa
         assert promoted == len(said["promoted"])
 
 
+def test_a_habit_that_a_commitment_became_is_led_to_its_message_and_leaves_with_it(coach):
+    state_todo(coach, "COMMITMENT", "Water the plants")
+    said = answer(coach, "The plants need that regularly.", 7)
+    (habit,) = said["promoted"]
+    plain = coach.get(f"/v1/memories/{habit}?space=user:ada/coach").get_json()
+
+    assert [said["message"]["uid"]] == plain["turns"]
+    path = f"/v1/conversations/companion/turns/{said['message']['uid']}?space=user:ada/coach"
+    gone = coach.client.delete(path, headers={"X-API-Key": coach.key})
+    assert 200 == gone.status_code
+    assert {} == todos(coach, "?kind=HABIT&status=PENDING")
+
+
 def test_idle_threads_are_skipped(coach):
     idle = state_todo(coach, "THREAD", "Wondering about the weather")
     state_todo(coach, "THREAD", "Whether to take the job in Berlin")

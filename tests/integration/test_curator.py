@@ -99,6 +99,15 @@ def test_more_repeats_than_a_batch_leave_one(house, monkeypatch):
     )
 
 
+def test_a_batch_of_repeats_that_all_stay_holds_up_no_others(house, monkeypatch):
+    monkeypatch.setattr("graphmem.upkeep.curator.BATCH", 4)
+    repeat(house, 9, pinned=True)
+    repeat(house, 3)
+
+    assert 3 == run(house, "curate_dedupe").counts["archived"]
+    assert [("active", None, 9), ("archived", "dedupe", 3)] == statuses(house)
+
+
 def test_a_scheduled_run_waits_until_a_space_is_due(house):
     runner = house.graphmem.runner
     repeat(house, 2)

@@ -1,41 +1,37 @@
 """The command line: ``graphmem`` and its commands."""
 
-import json
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
-from dataclasses import asdict
-from functools import wraps
-from typing import Any, TextIO
+from collections.abc import Callable, Mapping
+from typing import TextIO
 
 import click
 from rich.console import Console
-from rich.markup import escape
-from rich.table import Table
 
 from graphmem import __version__
 from graphmem.bootstrap import Graphmem, build, embedder_of
-from graphmem.companion.context import ContextAnswer
-from graphmem.companion.keeper import CompanionKeeper
-from graphmem.companion.messages import Said
-from graphmem.companion.personas import SLUG_FORM, is_slug
+from graphmem.cli.companion import companion
+from graphmem.cli.shared import (
+    OUTPUT,
+    TENANT,
+    named_wrongly,
+    open_service,
+    operator,
+    print_rows,
+    with_settings,
+)
 from graphmem.conversations.keeper import ConversationKeeper
 from graphmem.database import admin_key, connect, database, disk_space
 from graphmem.errors import GraphmemError, InvalidInput
-from graphmem.gateway.validation import NOT_STORABLE
 from graphmem.intake.export_import import Imported, export_lines, import_lines
 from graphmem.logs import set_up_logs
-from graphmem.model.caller import Caller, Role, is_pattern
-from graphmem.model.conversation import Saying, TurnRole
+from graphmem.model.caller import Role, is_pattern
 from graphmem.model.job import Run, RunRecord, RunStatus
 from graphmem.model.space import (
-    FIRST_TENANT,
     Space,
     is_tenant_name,
     parse_space,
-    parse_writable_space,
     space_from_key,
 )
 from graphmem.model.writing import WriteRequest
@@ -43,13 +39,8 @@ from graphmem.recall.request import RankerName, RecallRequest
 from graphmem.settings import Settings, load_settings
 from graphmem.store.migrations import schema_state
 from graphmem.supervisor import Supervisor
-from graphmem.text.normalise import is_storable, nfc
+from graphmem.text.normalise import nfc
 from graphmem.upkeep.reembedding import REEMBED
-
-_OUTPUT = click.option(
-    "-o", "--output", type=click.Choice(["table", "json"]), default="table", help="How to print."
-)
-_TENANT = click.option("--tenant", default=FIRST_TENANT, show_default=True, help="Whose it is.")
 
 
 def main() -> None:
@@ -77,21 +68,6 @@ def main() -> None:
 def cli(context: click.Context) -> None:
     """graphmem: a memory service for AI applications on a real graph database."""
     context.obj = load_settings(os.environ)
-
-
-Command = Callable[..., None]
-
-
-def _with_settings(command: Command) -> Command:
-    """Give a command the settings, and logs that do not disturb what it prints."""
-
-    @click.pass_obj
-    @wraps(command)
-    def run(settings: Settings, /, *args: Any, **options: Any) -> None:  # noqa: ANN401 - click's values
-        set_up_logs("warning" if settings.server.log == "info" else settings.server.log)
-        command(settings, *args, **options)
-
-    return run
 
 
 @cli.command()
@@ -122,13 +98,13 @@ def jobs(context: click.Context) -> None:
 
 
 @jobs.command("list")
-@_OUTPUT
-@_with_settings
+@OUTPUT
+@with_settings
 def jobs_list(settings: Settings, output: str) -> None:
     """List the jobs and how their runs went."""
-    with _service(settings) as graphmem:
+    with open_service(settings) as graphmem:
         states = graphmem.runner.states()
-    _show(
+    print_rows(
         [
             {
                 "job": state.name,
@@ -148,10 +124,10 @@ def jobs_list(settings: Settings, output: str) -> None:
 @click.argument("name")
 @click.option("--dry-run", is_flag=True, help="Count the same, touch nothing.")
 @click.option("--space", default=None, help="Only in this space, such as user:ada.")
-@_TENANT
+@TENANT
 @click.option("--repair", is_flag=True, help="Let integrity mend what it finds.")
-@_OUTPUT
-@_with_settings
+@OUTPUT
+@with_settings
 def jobs_run(
     settings: Settings,
     name: str,
@@ -169,7 +145,7 @@ def jobs_run(
         waiting.update(f"{name} is running … {_counted(run.counts)}")
 
     # re-embedding is what one does when the embedder does not fit
-    with _service(settings, check=name != REEMBED) as graphmem, waiting:
+    with open_service(settings, check=name != REEMBED) as graphmem, waiting:
         for number in (signal.SIGINT, signal.SIGTERM):
             # ends the batch; the next run goes on
             signal.signal(number, lambda *_: graphmem.runner.stop())
@@ -181,7 +157,7 @@ def jobs_run(
             repair=repair,
             watch=show,
         )
-    _show([_run_row(record)], output)
+    print_rows([_run_row(record)], output)
     if record.status is RunStatus.FAILED:
         sys.exit(1)
 
@@ -206,22 +182,14 @@ def _space_key(name: str | None, tenant: str) -> str:
 
 
 def _space(name: str, tenant: str) -> Space:
-    with _named_wrongly("space"):
+    with named_wrongly("space"):
         return parse_space(name, tenant=tenant)
 
 
 def _stored_space(name: str, tenant: str) -> Space:
     """A space as the store may hold it, also one that an older version allowed."""
-    with _named_wrongly("space"):
+    with named_wrongly("space"):
         return space_from_key(f"{tenant}/{name}")
-
-
-@contextmanager
-def _named_wrongly(field: str) -> Iterator[None]:
-    try:
-        yield
-    except ValueError as error:
-        raise InvalidInput({field: [str(error)]}) from error
 
 
 @cli.group()
@@ -230,7 +198,7 @@ def schema() -> None:
 
 
 @schema.command("apply")
-@_with_settings
+@with_settings
 def schema_apply(settings: Settings) -> None:
     """Bring the schema up to date; safe to repeat."""
     with database(settings) as connection:
@@ -243,8 +211,8 @@ def schema_apply(settings: Settings) -> None:
 
 
 @schema.command("status")
-@_OUTPUT
-@_with_settings
+@OUTPUT
+@with_settings
 def schema_status(settings: Settings, output: str) -> None:
     """Show the version of the schema and the embedder of the vectors."""
     with database(settings) as connection:
@@ -255,19 +223,19 @@ def schema_status(settings: Settings, output: str) -> None:
         "dimensions": state.dimensions,
         **{f"{room} version": version for room, version in state.rooms.items()},
     }
-    _show([row], output)
+    print_rows([row], output)
 
 
 @cli.command()
-@_OUTPUT
-@_with_settings
+@OUTPUT
+@with_settings
 def doctor(settings: Settings, output: str) -> None:
     """Check the settings, the embedder, the database and the schema."""
     checks: dict[str, str] = {"settings": "ok"}
     checks["embedder"] = _checked(lambda: embedder_of(settings).embed_query("doctor"))
     checks["disk"] = _checked(disk_space(settings).check)
     checks["neo4j"] = _checked(lambda: _check_database(settings, checks))
-    _show([{"part": part, "state": state} for part, state in checks.items()], output)
+    print_rows([{"part": part, "state": state} for part, state in checks.items()], output)
     if any(state != "ok" for state in checks.values()):
         sys.exit(1)
 
@@ -315,9 +283,9 @@ def keys() -> None:
     default=("*",),
     help="A pattern such as user:* ; may be repeated.",
 )
-@_TENANT
-@_OUTPUT
-@_with_settings
+@TENANT
+@OUTPUT
+@with_settings
 def keys_create(
     settings: Settings, name: str, role: str, spaces: tuple[str, ...], tenant: str, output: str
 ) -> None:
@@ -333,23 +301,23 @@ def keys_create(
         made = build(settings, connection).keys.create(
             name=name, role=Role(role), tenant=tenant, spaces=spaces
         )
-    _show([made], output)
+    print_rows([made], output)
 
 
 @keys.command("list")
-@_TENANT
-@_OUTPUT
-@_with_settings
+@TENANT
+@OUTPUT
+@with_settings
 def keys_list(settings: Settings, tenant: str, output: str) -> None:
     """List the keys of a tenant."""
     with database(settings) as connection:
-        _show(build(settings, connection).keys.listing(tenant), output)
+        print_rows(build(settings, connection).keys.listing(tenant), output)
 
 
 @keys.command("revoke")
 @click.argument("key_id")
-@_TENANT
-@_with_settings
+@TENANT
+@with_settings
 def keys_revoke(settings: Settings, key_id: str, tenant: str) -> None:
     """End a key."""
     with database(settings) as connection:
@@ -360,18 +328,18 @@ def keys_revoke(settings: Settings, key_id: str, tenant: str) -> None:
 @cli.command()
 @click.argument("space")
 @click.argument("content")
-@_OUTPUT
-@_with_settings
+@OUTPUT
+@with_settings
 def add(settings: Settings, space: str, content: str, output: str) -> None:
     """Add a memory; - reads the content from standard input."""
     text = sys.stdin.read() if content == "-" else content
     request = WriteRequest(space=space, content=text, given=frozenset({"space", "content"}))
-    with _service(settings) as graphmem:
-        result = graphmem.writing.write([request], caller=_operator()).results[0]
+    with open_service(settings) as graphmem:
+        result = graphmem.writing.write([request], caller=operator()).results[0]
     if result.error:
         raise result.error
     uid = result.memory.uid if result.memory else None
-    _show([{"outcome": result.outcome.value, "uid": uid}], output)
+    print_rows([{"outcome": result.outcome.value, "uid": uid}], output)
 
 
 @cli.command()
@@ -379,8 +347,8 @@ def add(settings: Settings, space: str, content: str, output: str) -> None:
 @click.argument("query")
 @click.option("--limit", type=click.IntRange(1, 200), default=10, show_default=True)
 @click.option("--ranker", type=click.Choice([name.value for name in RankerName]), default=None)
-@_OUTPUT
-@_with_settings
+@OUTPUT
+@with_settings
 def recall(
     settings: Settings, space: str, query: str, limit: int, ranker: str | None, output: str
 ) -> None:
@@ -388,9 +356,9 @@ def recall(
     request = RecallRequest(
         spaces=[space], query=query, limit=limit, ranker=RankerName(ranker) if ranker else None
     )
-    with _service(settings) as graphmem:
-        bundle = graphmem.recall.recall(request, caller=_operator())
-    _show(
+    with open_service(settings) as graphmem:
+        bundle = graphmem.recall.recall(request, caller=operator())
+    print_rows(
         [
             {"score": item.score, "uid": item.memory.uid, "content": item.memory.content}
             for item in bundle.items
@@ -407,17 +375,17 @@ def conversations() -> None:
 @conversations.command("list")
 @click.argument("space")
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
-@_TENANT
-@_OUTPUT
-@_with_settings
+@TENANT
+@OUTPUT
+@with_settings
 def conversations_list(
     settings: Settings, space: str, limit: int, tenant: str, output: str
 ) -> None:
     """List the conversations of a space, the latest first."""
     named = _stored_space(space, tenant)
-    with _service(settings) as graphmem:
+    with open_service(settings) as graphmem:
         page = graphmem.of(ConversationKeeper).conversations.page(named, limit=limit)
-    _show(
+    print_rows(
         [
             {
                 "id": each.id,
@@ -438,9 +406,9 @@ def conversations_list(
 @click.argument("conversation_id")
 @click.option("--limit", type=click.IntRange(1, 200), default=50, show_default=True)
 @click.option("--before", default=None, help="The uid of a turn: what was said before it.")
-@_TENANT
-@_OUTPUT
-@_with_settings
+@TENANT
+@OUTPUT
+@with_settings
 def conversations_show(
     settings: Settings,
     space: str,
@@ -452,10 +420,10 @@ def conversations_show(
 ) -> None:
     """Show the newest turns of a conversation, oldest first."""
     named = _stored_space(space, tenant)
-    with _service(settings) as graphmem:
+    with open_service(settings) as graphmem:
         keeper = graphmem.of(ConversationKeeper)
         found, _ = keeper.turns(named, nfc(conversation_id), before=before, limit=limit)
-    _show(
+    print_rows(
         [
             {
                 "at": turn.at,
@@ -471,128 +439,9 @@ def conversations_show(
     )
 
 
-@cli.group()
-def companion() -> None:
-    """Speak with a persona, and see what it is told."""
-
-
-@companion.command("say")
-@click.argument("user")
-@click.argument("persona")
-@click.argument("text")
-@click.option("--message-id", default=None, help="Else a new one; the same again counts nothing.")
-@click.option(
-    "--role",
-    type=click.Choice([TurnRole.USER.value, TurnRole.ASSISTANT.value]),
-    default=TurnRole.USER.value,
-    show_default=True,
-    help="Who says it.",
-)
-@_TENANT
-@_OUTPUT
-@_with_settings
-def companion_say(
-    settings: Settings,
-    user: str,
-    persona: str,
-    text: str,
-    message_id: str | None,
-    role: str,
-    tenant: str,
-    output: str,
-) -> None:
-    """Say something to a persona and show what it left; - reads it from standard input."""
-    space = _persona_space(user, persona, tenant)
-    content = sys.stdin.read() if text == "-" else text
-    with _service(settings) as graphmem:
-        saying = Saying(
-            uid="",
-            role=TurnRole(role),
-            content=content,
-            message_id=message_id or graphmem.ids.new("message"),
-        )
-        messages = graphmem.of(CompanionKeeper).messages
-        said = messages.say(space, saying, caller=_operator(tenant), judges_now=True)
-    _show(list(_said_rows(said)), output)
-
-
-def _said_rows(said: Said) -> Iterator[dict[str, object]]:
-    """A message, what it left, and what it led to."""
-    verdict, followed = said.verdict, said.followed
-    made = "created" if said.is_new else "unchanged"
-    yield _row("message", said.turn.uid, made, said.turn.content)
-    for what, kept in (("memory", verdict.facts), ("todo", verdict.todos)):
-        for each in kept:
-            if each.memory:
-                yield _row(what, each.memory.uid, each.outcome.value, each.memory.content)
-    for drop in verdict.dropped:
-        yield _row(drop.what, None, f"dropped: {drop.reason}", None)
-    for outcome in ("completed", "promoted", "skipped"):
-        for uid in getattr(followed, outcome):
-            yield _row("todo", uid, outcome, None)
-    if followed.rolling:
-        yield _row("rolling summary", None, "created", said.state.rolling_summary)
-    if followed.spine_version:
-        yield _row("long summary", None, f"version {followed.spine_version}", None)
-    for problem in (*verdict.degraded, *followed.degraded):
-        yield _row("degraded", None, problem, None)
-
-
-def _row(what: str, uid: str | None, outcome: str, content: str | None) -> dict[str, object]:
-    return {"what": what, "uid": uid, "outcome": outcome, "content": content}
-
-
-@companion.command("context")
-@click.argument("user")
-@click.argument("persona")
-@click.option("--query", default=None, help="The message to be answered; else the user's last.")
-@click.option("--budget", type=click.IntRange(1, 200_000), default=None, help="Tokens.")
-@_TENANT
-@_OUTPUT
-@_with_settings
-def companion_context(
-    settings: Settings,
-    user: str,
-    persona: str,
-    query: str | None,
-    budget: int | None,
-    tenant: str,
-    output: str,
-) -> None:
-    """Show what a persona is to be told before it answers."""
-    space = _persona_space(user, persona, tenant)
-    if query is not None and not is_storable(query):
-        raise InvalidInput({"query": [NOT_STORABLE]})
-    with _service(settings) as graphmem:
-        contexts = graphmem.of(CompanionKeeper).contexts
-        answer = contexts.build(
-            space.readable_with_it(), query=query, budget=budget, caller=_operator(tenant)
-        )
-    if output == "json":
-        _show([_context_row(answer)], output)
-        return
-    click.echo(answer.context.text)
-    for problem in (*answer.degraded, *answer.context.warnings):
-        click.echo(problem, err=True)
-
-
-def _context_row(answer: ContextAnswer) -> dict[str, object]:
-    return asdict(answer.context) | {
-        "degraded": answer.degraded,
-        "trace_id": answer.trace_id,
-    }
-
-
-def _persona_space(user: str, persona: str, tenant: str) -> Space:
-    if not is_slug(persona):
-        raise InvalidInput({"persona": [SLUG_FORM]})
-    with _named_wrongly("user"):
-        return parse_writable_space(f"user:{user}/{persona}", tenant=tenant)
-
-
 @cli.command("export")
 @click.argument("space")
-@_TENANT
+@TENANT
 @click.option(
     "-f",
     "--file",
@@ -600,11 +449,11 @@ def _persona_space(user: str, persona: str, tenant: str) -> Space:
     default="-",
     help="Where to; - is the output.",
 )
-@_with_settings
+@with_settings
 def export_space(settings: Settings, space: str, tenant: str, file: TextIO) -> None:
     """Write all that a space holds as JSON lines."""
     named = _stored_space(space, tenant)
-    with _service(settings) as graphmem:
+    with open_service(settings) as graphmem:
         file.writelines(export_lines(graphmem.transfers, named))
 
 
@@ -613,23 +462,23 @@ def export_space(settings: Settings, space: str, tenant: str, file: TextIO) -> N
 # a mark of the byte order in front is skipped; a byte that is no UTF-8 becomes a character that no
 # memory may have, and its line is named
 @click.argument("file", type=click.File("r", encoding="utf-8-sig", errors="surrogateescape"))
-@_TENANT
-@_OUTPUT
-@_with_settings
+@TENANT
+@OUTPUT
+@with_settings
 def import_space(settings: Settings, space: str, file: TextIO, tenant: str, output: str) -> None:
     """Write JSON lines, as export gives them, into a space; - reads standard input.
 
     A repetition changes nothing.
     """
     named = _space(space, tenant)
-    caller = _operator(tenant)
+    caller = operator(tenant)
     done = Imported()
-    with _service(settings) as graphmem, Console(stderr=True).status("importing …") as waiting:
+    with open_service(settings) as graphmem, Console(stderr=True).status("importing …") as waiting:
         for done in import_lines(graphmem.transfers, file, named, caller=caller):
             waiting.update(f"importing … {_counted(done.counts)}")
     for problem in done.problems:
         click.echo(problem, err=True)
-    _show([dict(done.counts)], output)
+    print_rows([dict(done.counts)], output)
     if done.problems:
         sys.exit(1)
 
@@ -644,38 +493,4 @@ def demo(settings: Settings) -> None:
     run_demo(settings, Console())
 
 
-@contextmanager
-def _service(settings: Settings, *, check: bool = True) -> Iterator[Graphmem]:
-    """The service for one command, closed before the database goes.
-
-    Raises:
-        SchemaMismatch: the schema or the embedder of the database does not fit.
-    """
-    with database(settings) as connection, closing(build(settings, connection)) as graphmem:
-        if check:
-            graphmem.check_schema()
-        yield graphmem
-
-
-def _operator(tenant: str = FIRST_TENANT) -> Caller:
-    """Whoever runs the command line may do everything in a tenant."""
-    return Caller(key_id="cli", tenant=tenant, role=Role.ADMIN, spaces=("*",))
-
-
-def _show(rows: Sequence[Mapping[str, object]], output: str) -> None:
-    if output == "json":
-        click.echo(json.dumps(list(rows), default=str, ensure_ascii=False, indent=2))
-        return
-    table = Table()
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    for name in names:
-        table.add_column(name, overflow="fold")
-    for row in rows:
-        table.add_row(*(_cell(row.get(name)) for name in names))
-    Console().print(table)
-
-
-def _cell(value: object) -> str:
-    if isinstance(value, list | tuple):
-        return escape(", ".join(map(str, value)))
-    return "" if value is None else escape(str(value))
+cli.add_command(companion)
