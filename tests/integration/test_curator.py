@@ -11,6 +11,7 @@ from graphmem.gateway.folding import Unfold
 from graphmem.gateway.status import ChangeStatus
 from graphmem.model.entity import EntityRef
 from graphmem.model.memory import MemoryType, Status
+from graphmem.model.policy import WritePolicy
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.space import space_from_key
 from graphmem.model.writing import Dedupe
@@ -101,7 +102,10 @@ def test_more_repeats_than_a_batch_leave_one(house, monkeypatch):
 
 def test_a_batch_of_repeats_that_all_stay_holds_up_no_others(house, monkeypatch):
     monkeypatch.setattr("graphmem.upkeep.curator.BATCH", 4)
-    repeat(house, 9, pinned=True)
+    for number in range(9):  # no one can have the tags of two
+        repeat(
+            house, 1, tags=tuple(f"tag {number} {each}" for each in range(WritePolicy().tags_max))
+        )
     repeat(house, 3)
 
     assert 3 == run(house, "curate_dedupe").counts["archived"]
