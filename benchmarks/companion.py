@@ -317,7 +317,7 @@ def _kept_of(client: Client, user: str, person: _Person) -> dict[str, int]:
     sessions = list(_all(client, f"/v1/companions/{user}/coach/sessions"))
     return {
         "messages": sum(1 for _ in _messages(person)),
-        "days": len(person.said),
+        "days": len({body["occurred_at"][:10] for body in _messages(person)}),
         "sessions": len(sessions),
         "memories": len(memories),
         "todos": len(list(_all(client, f"/v1/companions/{user}/coach/todos"))),
