@@ -15,6 +15,8 @@ from api.conversations.segments import keep_segments
 from api.edges import views as edges
 from api.entities import views as entities
 from api.errors import GraphmemApi, register_error_handlers
+from api.governance import calls as governed_calls
+from api.governance import contracts, states
 from api.intake import bulletins, contexts, ingest, write_backs
 from api.json_blueprint import JsonBlueprint
 from api.lifecycle import views as lifecycle
@@ -65,6 +67,9 @@ BLUEPRINTS: tuple[JsonBlueprint, ...] = (
     users.blueprint,
     messages.blueprint,
     companion_recall.blueprint,
+    contracts.blueprint,
+    governed_calls.blueprint,
+    states.blueprint,
     edges.blueprint,
     recall.blueprint,
     entities.blueprint,

@@ -55,15 +55,17 @@ WHERE t.kind = $kind AND t.created_at < $before
 RETURN count(*) AS old;
 
 // name: forget_oldest
-// Remove the oldest traces.
-// parameters: limit
+// Remove the oldest traces but those of some kinds.
+// parameters: limit, other_kinds
 MATCH (t:Trace)
-WHERE t.created_at > datetime({epochMillis: 0})
+WHERE t.created_at > datetime({epochMillis: 0}) AND NOT t.kind IN $other_kinds
 WITH t ORDER BY t.created_at, t.uid LIMIT $limit
 DELETE t
 RETURN count(*) AS removed;
 
 // name: count
-// How many traces there are.
+// How many traces there are but those of some kinds.
+// parameters: other_kinds
 MATCH (t:Trace)
+WHERE NOT t.kind IN $other_kinds
 RETURN count(t) AS total;

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import graphmem.companion.room
 import graphmem.conversations.room
+import graphmem.governance.room
 import graphmem.intake.room
 import graphmem.lifecycle.room
 import graphmem.upkeep.room
@@ -69,6 +70,7 @@ ROOMS: tuple[BuildRoom, ...] = (
     graphmem.conversations.room.build,
     graphmem.lifecycle.room.build,
     graphmem.companion.room.build,
+    graphmem.governance.room.build,
 )
 
 _RETRY_SECONDS = 0.2
@@ -215,8 +217,12 @@ def build(
 def _runner(core: Core, rooms: Sequence[Room]) -> JobRunner:
     """What runs the jobs of all rooms, and lets retention forget what they say."""
     trace_days = {kind: days for room in rooms for kind, days in room.trace_days.items()}
+    own_traces = [kind for room in rooms for kind in room.own_traces]
     retention = Retention(
-        prunes=[*prunes(core, trace_days), *(each for room in rooms for each in room.prunes)],
+        prunes=[
+            *prunes(core, trace_days, own_traces),
+            *(each for room in rooms for each in room.prunes),
+        ],
         clock=core.clock,
         keep_days=core.settings.traces.keep_days,
     )

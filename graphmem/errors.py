@@ -38,6 +38,12 @@ class KeptByRoom(Conflict):
     code = "kept_by_room"
 
 
+class SessionOfAnother(Conflict):
+    """The session belongs to the person who first wrote to it."""
+
+    code = "session_of_another"
+
+
 class InvalidInput(GraphmemError):
     """The request is not valid."""
 

@@ -106,7 +106,8 @@ class Room:
 
     ``queries`` and ``migrations`` are the folders where its Cypher lies; ``steps`` are migrations
     in Python, by number. ``reactions`` run inside the operations that cause them. ``trace_days``
-    says how many days its own traces are kept, by their kind.
+    says how many days its own traces are kept, by their kind; ``own_traces`` are kinds that it
+    forgets itself.
     """
 
     name: str
@@ -114,6 +115,7 @@ class Room:
     jobs: Sequence[Job] = ()
     prunes: Sequence[Prune] = ()
     trace_days: Mapping[str, int] = field(default_factory=dict)
+    own_traces: Sequence[str] = ()
     warm_ups: Sequence[Callable[[], None]] = ()
     transfers: Sequence[Transfer] = ()
     queries: Traversable | None = None

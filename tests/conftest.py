@@ -161,9 +161,10 @@ def house_over(connection: Connection, settings: Settings) -> Iterator[House]:
     finally:
         built.graphmem.journal.close()
         built.graphmem.events.close()
-        built.rows("MATCH (t:Trace {tenant: $name}) DELETE t", name=tenant)
+        built.rows("MATCH (t:Trace {tenant: $name}) DETACH DELETE t", name=tenant)
         built.rows("MATCH (n) WHERE n.space STARTS WITH $tenant DETACH DELETE n")
-        built.rows("MATCH (p:Persona {tenant: $name}) DETACH DELETE p", name=tenant)
+        for label in ("Persona", "AiProfile", "Contract"):
+            built.rows(f"MATCH (n:{label} {{tenant: $name}}) DETACH DELETE n", name=tenant)
 
 
 @pytest.fixture

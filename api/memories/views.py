@@ -1,18 +1,16 @@
 """Memories: add one, add many, get one, list."""
 
-import hashlib
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import timedelta
 from http import HTTPStatus
 from typing import Any
 
-from flask import Response, g, jsonify, request
+from flask import Response, g, jsonify
 from marshmallow import ValidationError
 
 from api.auth import requires
 from api.errors import WHOLE, error_detail, error_response, status_of
+from api.idempotency import IDEMPOTENCY_HEADER, idempotency_key
 from api.json_blueprint import JsonBlueprint
 from api.lookup import found_memory, tagged
 from api.memories.schemas import (
@@ -36,24 +34,13 @@ from graphmem.messages import flat_messages
 from graphmem.model.caller import Role
 from graphmem.model.memory import Memory
 from graphmem.model.space import Space
-from graphmem.model.writing import IdempotencyKey, Outcome, WriteReport, WriteRequest, WriteResult
+from graphmem.model.writing import Outcome, WriteReport, WriteRequest, WriteResult
 from graphmem.store.memories import MemoryFilter
 
 blueprint = JsonBlueprint(
     "memories", __name__, url_prefix="/v1/memories", description="What is remembered"
 )
 
-_KEEP_ANSWERS = timedelta(hours=24)
-_LONGEST_KEY = 255
-_IDEMPOTENCY = {
-    "in": "header",
-    "name": "Idempotency-Key",
-    "schema": {"type": "string", "maxLength": _LONGEST_KEY},
-    "description": (
-        "Repeating a request with the same key within 24 hours gives the first"
-        " answer and writes nothing."
-    ),
-}
 _one = MemoryRequest()
 
 
@@ -88,7 +75,7 @@ def listing(query: dict[str, Any]) -> Response:
 @blueprint.arguments(MemoryRequest)
 @blueprint.response(201, AddAnswer)
 @blueprint.alt_response(200, schema=AddAnswer, description="Nothing new was stored")
-@blueprint.doc(parameters=[_IDEMPOTENCY])
+@blueprint.doc(parameters=[IDEMPOTENCY_HEADER])
 def add(values: dict[str, Any]) -> Response:
     """Add a memory. 201 when something new was stored, 200 when it was known."""
     report = _write([write_request(values)])
@@ -115,7 +102,7 @@ def add(values: dict[str, Any]) -> Response:
 @requires(Role.WRITER)
 @blueprint.arguments(BatchRequest)
 @blueprint.response(200, BatchAnswer)
-@blueprint.doc(parameters=[_IDEMPOTENCY])
+@blueprint.doc(parameters=[IDEMPOTENCY_HEADER])
 def add_many(values: dict[str, Any]) -> Response:
     """Add up to 500 memories in one transaction; each item is answered, in order.
 
@@ -147,7 +134,7 @@ def one(query: dict[str, Any], uid: str) -> Response:
 
 def _write(requests: list[WriteRequest | GraphmemError], *, atomic: bool = False) -> WriteReport:
     report = service().writing.write(
-        requests, caller=g.caller, atomic=atomic, idempotency=_idempotency_key()
+        requests, caller=g.caller, atomic=atomic, idempotency=idempotency_key()
     )
     for result in report.results:
         metrics().writes.labels(result.outcome.value).inc()
@@ -215,23 +202,6 @@ def _stored(result: WriteResult) -> Memory:
         message = "What this request once stored is no longer there."
         raise Conflict(message)
     return result.memory
-
-
-def _idempotency_key() -> IdempotencyKey | None:
-    sent = request.headers.get("Idempotency-Key")
-    if sent is None:
-        return None
-    if not (1 <= len(sent) <= _LONGEST_KEY and sent.isprintable()):
-        raise InvalidInput(
-            {"Idempotency-Key": [f"Must be 1 to {_LONGEST_KEY} printable characters."]}
-        )
-    body = json.dumps(request.get_json(), sort_keys=True)
-    return IdempotencyKey(
-        key=f"{g.caller.tenant}|{g.caller.key_id}|{request.path}|{sent}",
-        request_digest=hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest(),
-        created_at=service().clock.now(),
-        expires_at=service().clock.now() + _KEEP_ANSWERS,
-    )
 
 
 def _entities(name: str | None, spaces: Sequence[Space]) -> Sequence[str]:

@@ -3,18 +3,21 @@
 from typing import Any
 
 from flask import Response, g, jsonify
-from marshmallow import Schema, fields
+from marshmallow import Schema, fields, validate
 
 from api.auth import requires
+from api.fields import RequestSchema
 from api.json_blueprint import JsonBlueprint
 from api.lookup import found_memory
 from api.memories.schemas import SpaceQuery
 from api.service import service
 from graphmem.errors import InvalidInput, NotFound
+from graphmem.governance.keeper import GovernanceKeeper
 from graphmem.model.caller import Role
 from graphmem.model.space import space_from_key
 from graphmem.model.trace import TraceKind, TraceRecord
 from graphmem.recall.reasons import Reason
+from graphmem.text.plain_view import plain_view
 from graphmem.text.times import iso
 
 blueprint = JsonBlueprint(
@@ -50,26 +53,40 @@ class WhyAnswer(Schema):
     detail = fields.Dict()
 
 
+class TraceQuery(RequestSchema):
+    """How a trace is shown."""
+
+    view = fields.String(load_default="json", validate=validate.OneOf(["json", "plain"]))
+
+
 @blueprint.get("/<trace_id>")
 @requires(Role.READER)
+@blueprint.query(TraceQuery)
 @blueprint.response(200, TraceAnswer)
-def trace(trace_id: str) -> Response:
-    """What a write, recall or job did.
+def trace(query: dict[str, Any], trace_id: str) -> Response:
+    """What a write, recall or job did; ``view=plain`` shows it as text, one value a line.
 
     The trace of a recall is there half a second later at the latest.
     """
-    found = _found(trace_id)
+    shown = trace_view(_found(trace_id))
+    if query["view"] == "plain":
+        return Response(plain_view(shown), content_type="text/plain; charset=utf-8")
+    return jsonify(shown)
+
+
+def trace_view(found: TraceRecord) -> dict[str, Any]:
+    """A trace as it is shown."""
     names = [space_from_key(key).name for key in found.spaces]
-    return jsonify(
-        trace_id=found.uid,
-        kind=found.kind,
-        created_at=iso(found.created_at),
-        spaces=names,
-        key_id=found.key_id,
-        query=found.query,
-        request=dict(found.request),
-        events=_events(found, names),
-    )
+    return {
+        "trace_id": found.uid,
+        "kind": found.kind,
+        "created_at": iso(found.created_at),
+        "spaces": names,
+        "key_id": found.key_id,
+        "query": found.query,
+        "request": dict(found.request),
+        "events": _events(found, names),
+    }
 
 
 @blueprint.get("/<trace_id>/why/<uid>")
@@ -98,6 +115,8 @@ def _found(trace_id: str) -> TraceRecord:
 
 def _events(found: TraceRecord, names: list[str]) -> list[dict[str, Any]]:
     events: list[Any] = list(found.events)
+    if found.kind == TraceKind.GOVERNANCE:
+        return service().of(GovernanceKeeper).restored(found)
     if found.kind != TraceKind.RECALL:
         return events
     returned: Any = found.request.get("returned", 0)

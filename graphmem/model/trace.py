@@ -22,6 +22,7 @@ class TraceKind(StrEnum):
     EXTRACTION = "extraction"
     PERSONA = "persona"
     COMPANION = "companion"
+    GOVERNANCE = "governance"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,6 +44,7 @@ class TraceRecord:
     events: Sequence[object] = ()
     query: str | None = None
     request: Mapping[str, object] = field(default_factory=dict)
+    forget_at: datetime | None = None  # of what has a time of its own
 
 
 def of_the_result(trace: TraceRecord) -> TraceRecord:

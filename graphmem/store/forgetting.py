@@ -27,14 +27,14 @@ class Forgetting:
                 break
         return removed
 
-    def beyond(self, remove: str, count: str, *, most: int) -> int:
+    def beyond(self, remove: str, count: str, *, most: int, **parameters: Any) -> int:  # noqa: ANN401 - driver values
         """Remove the oldest of what there are more than ``most`` of; says how many."""
-        more = max(int(self.connection.fetch(count)[0]["total"]) - most, 0)
+        more = max(int(self.connection.fetch(count, **parameters)[0]["total"]) - most, 0)
         if self.run.dry_run:
             return more
         removed = 0
         while removed < more:
-            done = self._removed(remove, limit=min(_BATCH, more - removed))
+            done = self._removed(remove, limit=min(_BATCH, more - removed), **parameters)
             removed += done
             if not done or self.run.must_stop():
                 break

@@ -1,6 +1,7 @@
 """Mapping: driver nodes to frozen records and back, by the properties that neomodel declares."""
 
 import json
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -351,10 +352,18 @@ def trace_from_node(node: Stored) -> TraceRecord:
         spaces=tuple(values.spaces or ()),
         key_id=values.key_id or "",
         created_at=values.created_at,
-        events=json.loads(values.events or "[]"),
+        events=_events(values, node),
         query=values.query,
         request=json.loads(values.request or "{}"),
     )
+
+
+def _events(values: SimpleNamespace, node: Stored) -> list[Any]:
+    """The events of a trace; those of a governed call are packed."""
+    packed = node.get("packed")
+    text = zlib.decompress(bytes(packed)).decode() if packed else values.events
+    events: list[Any] = json.loads(text or "[]")
+    return events
 
 
 def _values(described: Described, node: Stored) -> SimpleNamespace:

@@ -441,8 +441,12 @@ class TraceNode(StructuredNode):
     key_id = StringProperty()
     created_at = UtcTimeProperty(required=True)
     events = StringProperty()
+    packed = StringProperty()  # of a governed call: its events, compressed
     query = StringProperty()
     request = StringProperty()
+    forget_at = UtcTimeProperty()
+
+    tells_of = RelationshipTo("MemoryNode", "TELLS_OF")
 
 
 class ApiKeyNode(StructuredNode):

@@ -83,11 +83,11 @@ def read_state(
     records, resting = read_records(sorted(keys))
     labels, became = lock_standing(transaction, selection.entities)
     previous = _turns_around(transaction, selection, keys - selection.memories)
-    memories = _lock_memories(transaction, keys | previous.keys())
+    memories = lock_memories(transaction, keys | previous.keys())
     if late := _made_meanwhile(transaction, memories, named, rollups):
         rollups |= late
         more = {key for made, members in late.items() for key in (made, *members)}
-        memories |= _lock_memories(transaction, more - memories.keys())
+        memories |= lock_memories(transaction, more - memories.keys())
     messages, said_turns = read_turns(transaction, selection, claims)
     return GraphState(
         memories=memories,
@@ -212,7 +212,8 @@ def lock_claims(transaction: Transaction, claims: Iterable[str]) -> dict[str, Re
     return {row["claim"]: row for row in rows}
 
 
-def _lock_memories(transaction: Transaction, keys: Iterable[str]) -> dict[str, Memory]:
+def lock_memories(transaction: Transaction, keys: Iterable[str]) -> dict[str, Memory]:
+    """Take the locks of memories, in order, and give them as they then are, by key."""
     rows = _fetch(transaction, "writes.lock_memories", "space_keys", sorted(keys))
     return {row["m"]["key"]: memory_from_node(row["m"], row["entities"]) for row in rows}
 

@@ -3,7 +3,7 @@
 What was written is none of it: memories, revisions and edges stay.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from graphmem.model.job import Run
@@ -11,8 +11,13 @@ from graphmem.rooms import Core, Prune
 from graphmem.store.forgetting import Forgetting
 
 
-def prunes(core: Core, trace_days: Mapping[str, int]) -> tuple[Prune, ...]:
-    """What holds the bounds of the core; ``trace_days`` are those of kinds with their own."""
+def prunes(
+    core: Core, trace_days: Mapping[str, int], own_traces: Sequence[str]
+) -> tuple[Prune, ...]:
+    """What holds the bounds of the core.
+
+    ``trace_days`` are those of kinds with their own; ``own_traces`` are kinds that rooms forget.
+    """
     kept, traces = core.settings.keep, core.settings.traces
 
     def forgetting(run: Run) -> Forgetting:
@@ -29,10 +34,16 @@ def prunes(core: Core, trace_days: Mapping[str, int]) -> tuple[Prune, ...]:
             for kind, days in trace_days.items()
         )
         old = forgetting(run).older(
-            "traces.forget", "traces.count_before", before=before, other_kinds=sorted(trace_days)
+            "traces.forget",
+            "traces.count_before",
+            before=before,
+            other_kinds=[*sorted(trace_days), *own_traces],
         )
         beyond = forgetting(run).beyond(
-            "traces.forget_oldest", "traces.count", most=traces.keep_most
+            "traces.forget_oldest",
+            "traces.count",
+            most=traces.keep_most,
+            other_kinds=list(own_traces),
         )
         return of_kinds + old + beyond
 

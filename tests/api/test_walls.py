@@ -10,6 +10,7 @@ from itertools import chain
 
 import pytest
 from companions import put, put_persona, say
+from governed import PROFILE, agree, called
 
 from api.memories.schemas import MemoryRequest
 from graphmem.model.caller import Role
@@ -17,6 +18,7 @@ from graphmem.model.caller import Role
 SECRET = "zanzibar"
 CHAT = "/v1/conversations/chat"
 COACH = "/v1/companions/ada/coach"
+ADA = {"user": {"id": "ada"}}  # the state of a governed call of hers
 MEMORIES, EDGES = 4, 2  # of Ada
 
 
@@ -60,6 +62,8 @@ def world(api_of_module):
     assert 201 == say(api, f"I'll ask about {SECRET} tomorrow.").status_code
     body = {"type": "PROFILE", "content": f"Born in {SECRET}."}
     assert 201 == api.post("/v1/companions/ada/memories", body).status_code
+    agree(api, short_term=4)
+    called(api, f"I know {SECRET}.", state=ADA, identity={"id": "ada"})
     return api
 
 
@@ -253,6 +257,28 @@ BY_SPACE = {
     ),
 }
 
+# Routes of governed memory, by what stands behind the profile.
+OF_GOVERNED = {
+    "POST /recall": {"input": SECRET[:4], "state": ADA},
+    "POST /record": {"input": "Mine.", "output": "Mine.", "state": ADA},
+    "POST /calls": {"input": "Mine.", "output": "Mine.", "state": ADA},
+    "GET /phases": "?space=session:ada",
+    "GET /phases/diff": "?space=session:ada&from=phase-1&to=phase-1",
+    "GET /items": "?space=session:ada&kind=short_term",
+    "GET /items/{item_id}/events": None,
+}
+BY_SPACE |= {
+    f"{method} /v1/governed/{{profile}}{path}": (
+        PROFILE
+        + path.format(item_id="session:ada:short_term:1")
+        + (asked if isinstance(asked, str) else ""),
+        asked if isinstance(asked, dict) else None,
+    )
+    for (method, _, path), asked in (
+        (route.partition(" "), asked) for route, asked in OF_GOVERNED.items()
+    )
+}
+
 # Routes of companions, by what stands behind the user, or behind the user and the persona.
 OF_COMPANIONS = {
     "GET": None,
@@ -299,6 +325,12 @@ OTHERWISE = {
     "GET /v1/personas": "test_personas_are_seen_and_changed_in_their_tenant_only",
     "GET /v1/personas/{slug}": "test_personas_are_seen_and_changed_in_their_tenant_only",
     "PUT /v1/personas/{slug}": "test_personas_are_seen_and_changed_in_their_tenant_only",
+    "GET /v1/contracts": "test_contracts_are_seen_and_changed_in_their_tenant_only",
+    "GET /v1/contracts/{profile}": "test_contracts_are_seen_and_changed_in_their_tenant_only",
+    "GET /v1/contracts/{profile}/versions": (
+        "test_contracts_are_seen_and_changed_in_their_tenant_only"
+    ),
+    "PUT /v1/contracts/{profile}": "test_contracts_are_seen_and_changed_in_their_tenant_only",
     "GET /v1/spaces": "test_own_recalls_cards_lists_and_spaces_hold_nothing_of_another",
 }
 
@@ -339,7 +371,12 @@ def test_every_route_that_takes_a_space_or_a_uid_has_a_line_in_a_table(api):
 
     listed = [*BY_UID, *BY_SPACE, *OTHERWISE]
     assert sorted(set(listed)) == sorted(listed)
-    without_parameters = {"GET /v1/admin/keys", "GET /v1/personas", "GET /v1/spaces"}
+    without_parameters = {
+        "GET /v1/admin/keys",
+        "GET /v1/contracts",
+        "GET /v1/personas",
+        "GET /v1/spaces",
+    }
     assert set(listed) - without_parameters == set(routes_with_walls(document))
     assert set(OTHERWISE.values()) <= set(globals())
 
@@ -550,6 +587,25 @@ def test_keys_are_seen_and_revoked_in_their_tenant_only(stranger, walled):
     assert set() == seen & own
     assert (404, 404, 403) == (there.status_code, nowhere.status_code, made.status_code)
     assert without_id(there) == without_id(nowhere)
+
+
+def test_contracts_are_seen_and_changed_in_their_tenant_only(stranger, walled):
+    key, _ = stranger
+    is_of_tenant = key_tenant(walled, key) == walled.house.caller.tenant
+    path = "/v1/contracts/assistant"
+
+    listed = [each["profile"] for each in key.get("/v1/contracts").get_json()["items"]]
+    assert (["assistant"] if is_of_tenant else []) == listed
+    for each in (path, f"{path}/versions"):
+        assert (200 if is_of_tenant else 404) == key.get(each).status_code
+    if not is_of_tenant:
+        assert 201 == put(key, path, {"short_term": 9}).status_code
+    assert 4 == walled.get(path).get_json()["contract"]["short_term"]
+    walled.house.rows(
+        "MATCH (n) WHERE n.tenant STARTS WITH $other AND (n:AiProfile OR n:Contract)"
+        " DETACH DELETE n",
+        other=f"{walled.house.caller.tenant}-",
+    )
 
 
 def test_personas_are_seen_and_changed_in_their_tenant_only(stranger, walled):

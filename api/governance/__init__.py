@@ -1,0 +1,1 @@
+"""HTTP of governed memory: contracts, calls, and what is known of them (004)."""

@@ -1,0 +1,352 @@
+// fragment: item
+// A governed item as it is read.
+m {.key, .uid, .space, .content, .authority, .native, .governed_summary_of}
+
+// name: contract
+// The contract of a profile that holds now.
+// parameters: profile
+MATCH (a:AiProfile {key: $profile})-[:CURRENT]->(c:Contract)
+RETURN c.version AS version, c.document AS document;
+
+// name: contract_version
+// One version of a contract.
+// parameters: key
+MATCH (c:Contract {key: $key})
+RETURN c.version AS version, c.document AS document;
+
+// name: lock_profile
+// Take the lock of a profile, which begins with it, and read its contract.
+// parameters: key, profile, tenant
+MERGE (a:AiProfile {key: $key})
+  ON CREATE SET a.tenant = $tenant, a.profile = $profile
+SET a.locked = true
+REMOVE a.locked
+WITH a
+OPTIONAL MATCH (a)-[:CURRENT]->(c:Contract)
+RETURN c.version AS version, c.document AS document;
+
+// name: save_contract
+// Add a version of a contract, which holds from now on.
+// parameters: contract, created_at, key
+MATCH (a:AiProfile {key: $key})
+OPTIONAL MATCH (a)-[old:CURRENT]->(:Contract)
+DELETE old
+WITH DISTINCT a
+CREATE (c:Contract)
+SET c = $contract, c.created_at = datetime($created_at)
+CREATE (a)-[:HAS_VERSION]->(c)
+CREATE (a)-[:CURRENT]->(c);
+
+// name: list_contracts
+// One page of the profiles of a tenant with their contracts, by name.
+// parameters: cursor_key, limit, tenant
+MATCH (a:AiProfile)-[:CURRENT]->(c:Contract)
+WHERE a.tenant = $tenant AND a.profile > $cursor_key
+RETURN a.profile AS profile, c.version AS version, c.document AS document, toString(c.created_at) AS created_at
+ORDER BY profile
+LIMIT $limit;
+
+// name: count_contracts
+// How many profiles of a tenant have a contract.
+// parameters: tenant
+MATCH (a:AiProfile)
+WHERE a.tenant = $tenant AND EXISTS { (a)-[:CURRENT]->(:Contract) }
+RETURN count(a) AS total;
+
+// name: list_versions
+// One page of the versions of a contract, the newest first.
+// parameters: cursor_version, key, limit
+MATCH (:AiProfile {key: $key})-[:HAS_VERSION]->(c:Contract)
+WHERE c.version < $cursor_version
+RETURN c.version AS version, c.document AS document, toString(c.created_at) AS created_at, c.key_id AS key_id
+ORDER BY version DESC
+LIMIT $limit;
+
+// name: count_versions
+// How many versions a contract has.
+// parameters: key
+MATCH (:AiProfile {key: $key})-[:HAS_VERSION]->(c:Contract)
+RETURN count(c) AS total;
+
+// name: lock_places
+// Take the locks of places, in the order of their rows, and read them; some begin with it.
+// parameters: space_rows
+UNWIND $space_rows AS row
+FOREACH (_ IN CASE WHEN row.makes THEN [1] ELSE [] END |
+  MERGE (p:GovernedPlace {key: row.key})
+    ON CREATE SET p.space = row.key
+)
+WITH row
+MATCH (p:GovernedPlace {key: row.key})
+SET p.locked = true
+REMOVE p.locked
+WITH p
+RETURN p {.*} AS place
+ORDER BY p.key;
+
+// name: places
+// Places as they are.
+// parameters: spaces
+UNWIND $spaces AS space
+MATCH (p:GovernedPlace {key: space})
+RETURN p {.*} AS place
+ORDER BY p.key;
+
+// name: save_places
+// Write what lasts of places.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (p:GovernedPlace {key: row.key})
+SET p += row.properties;
+
+// name: save_phases
+// Write phases of places.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (p:GovernedPlace {key: row.properties.space})
+MERGE (h:Phase {key: row.key})
+SET h += row.properties
+MERGE (p)-[:HAS_PHASE]->(h);
+
+// name: drop_ledgers
+// Let the ledgers of the oldest phases of places go.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (h:Phase)
+WHERE h.space = row.space AND h.index <= row.dropped AND h.dropped IS NULL
+SET h.dropped = true;
+
+// name: talk
+// The present messages of a session with their summaries, in some phases; the newest first.
+// parameters: first, last, limit, space_key
+MATCH (m:GovernedItem)
+WHERE m.governed_place = $space_key AND m.governed_phase >= $first AND m.governed_phase <= $last
+RETURN @item AS item
+ORDER BY m.governed_phase DESC, m.governed_tick DESC, m.key
+LIMIT $limit;
+
+// name: ending
+// Present items of places whose time passes soon: beyond an age by event type, or at a tick; and those that are to be
+// told a tick.
+// parameters: space_rows
+UNWIND $space_rows AS row
+CALL (row) {
+  UNWIND row.ages AS age
+  MATCH (m:GovernedItem)
+  WHERE m.governed_place = row.place AND m.governed_event = age.event AND m.governed_mark < age.before
+  RETURN m
+UNION
+  WITH row
+  WHERE size(row.timed) > 0
+  MATCH (m:GovernedItem)
+  WHERE m.governed_place = row.place AND m.governed_due <= row.due AND m.governed_event IN row.timed
+  RETURN m
+UNION
+  WITH row
+  WHERE size(row.timed) > 0
+  MATCH (m:GovernedItem)
+  WHERE m.governed_place = row.place AND m.governed_due = @NEVER_MS AND m.governed_event IN row.timed
+  RETURN m
+}
+RETURN @item AS item
+ORDER BY m.key;
+
+// name: met
+// The newest present item of each of some keys.
+// parameters: space_rows
+UNWIND $space_rows AS row
+CALL (row) {
+  MATCH (m:GovernedItem)
+  WHERE m.governed_place = row.place AND m.governed_dedup = row.dedup
+  RETURN m ORDER BY m.governed_tick DESC, m.key LIMIT 1
+}
+RETURN @item AS item
+ORDER BY m.key;
+
+// name: facts
+// The oldest present items of places in some phases.
+// parameters: limit, space_rows
+UNWIND $space_rows AS row
+CALL (row) {
+  MATCH (m:GovernedItem)
+  WHERE m.governed_place = row.place AND m.governed_phase >= row.first AND m.governed_phase <= row.last
+  RETURN m ORDER BY m.governed_phase, m.governed_tick, m.key LIMIT $limit
+}
+RETURN @item AS item
+ORDER BY m.key;
+
+// fragment: lasts
+// True of an item whose time does not pass soon.
+CASE row.modes[m.governed_event]
+  WHEN 'decay' THEN m.governed_mark >= row.before[m.governed_event]
+  WHEN 'ttl' THEN m.governed_due > row.due
+  ELSE true
+END
+
+// name: newest
+// The newest present snippets of each of some classes: those of a place, a phase and an importance.
+// parameters: limit, space_rows
+UNWIND $space_rows AS row
+CALL (row) {
+  MATCH (m:GovernedItem)
+  WHERE m.governed_class = row.class AND m.governed_tick >= 0 AND @lasts
+  RETURN m ORDER BY m.governed_tick DESC, m.key LIMIT $limit
+}
+RETURN row.class AS class, @item AS item
+ORDER BY class, m.governed_tick DESC, m.key;
+
+// name: matching
+// The newest present snippets of each of some classes that are older than those above, and have words or all of a
+// query.
+// parameters: limit, space_rows
+UNWIND $space_rows AS row
+CALL (row) {
+  UNWIND row.searches AS search
+  CALL db.index.fulltext.queryNodes('governed_words', search) YIELD node
+  WITH DISTINCT node AS m
+  WHERE m.governed_class = row.class AND m.governed_tick < row.before_tick AND @lasts
+    AND (row.contained = '' OR m.governed_words CONTAINS row.contained)
+  RETURN m ORDER BY m.governed_tick DESC, m.key LIMIT $limit
+}
+RETURN @item AS item
+ORDER BY m.key;
+
+// name: phases_with_snippets
+// The newest phases of places that hold present snippets, as far as the first ones go.
+// parameters: limit, space_rows
+UNWIND $space_rows AS row
+CALL (row) {
+  MATCH (m:GovernedItem)
+  WHERE m.governed_place = row.place AND m.governed_phase > row.dropped
+  WITH m.governed_phase AS phase ORDER BY phase DESC LIMIT $limit
+  RETURN DISTINCT phase
+}
+RETURN row.place AS place, phase
+ORDER BY place, phase DESC;
+
+// name: ledger
+// What came into the ledgers of a space, or left them, behind one phase and up to another.
+// parameters: after, space, up_to
+CALL () {
+  MATCH (m:GovernedItem)
+  WHERE m.space = $space AND m.governed_phase > $after AND m.governed_phase <= $up_to
+  RETURN m
+UNION
+  MATCH (m:GovernedItem)
+  WHERE m.space = $space AND m.governed_until > $after AND m.governed_until <= $up_to
+  RETURN m
+}
+RETURN @item AS item, m.governed_until AS until
+ORDER BY m.key;
+
+// name: save_items
+// Let memories be governed items, of the phase in which they came.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (m:Memory {key: row.key})
+SET m:GovernedItem, m += row.properties
+WITH m, row
+MATCH (h:Phase {key: row.phase})
+MERGE (m)-[:ADDED_IN]->(h);
+
+// name: leave
+// Let items be present no more, from a phase on; what they are found by goes.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (m:Memory {key: row.key})
+WHERE m:GovernedItem AND m.governed_place IS NOT NULL
+REMOVE m.governed_place, m.governed_class, m.governed_words, m.governed_dedup, m.governed_due
+SET m.governed_until = row.phase
+WITH m, row
+MATCH (h:Phase {key: row.phase_key})
+MERGE (m)-[:DELETED_IN]->(h);
+
+// name: leave_now
+// Let items that somebody took back be present no more, from the present phase of their space on.
+// parameters: space_keys
+UNWIND $space_keys AS key
+MATCH (m:Memory {key: key})
+WHERE m:GovernedItem AND m.governed_place IS NOT NULL
+REMOVE m.governed_place, m.governed_class, m.governed_words, m.governed_dedup, m.governed_due
+WITH m
+MATCH (p:GovernedPlace {key: m.space})
+SET m.governed_until = p.phase_index
+WITH m, p
+MATCH (h:Phase {key: p.key + '|' + p.phase_index})
+MERGE (m)-[:DELETED_IN]->(h);
+
+// name: list_items
+// One page of the items of a space of one kind, the newest first.
+// parameters: cursor_number, limit, list, status
+MATCH (m:GovernedItem)
+WHERE m.governed_list = $list AND m.governed_number < $cursor_number
+  AND ($status = '' OR ($status = 'present') = (m.governed_place IS NOT NULL))
+RETURN @item AS item, m.governed_place IS NOT NULL AS is_present, m.status_reason AS reason, m.status AS status
+ORDER BY m.governed_number DESC
+LIMIT $limit;
+
+// name: count_items
+// How many items of a space and kind there are.
+// parameters: list, status
+MATCH (m:GovernedItem)
+WHERE m.governed_list = $list AND ($status = '' OR ($status = 'present') = (m.governed_place IS NOT NULL))
+RETURN count(m) AS total;
+
+// name: item
+// One item by its space, kind and number.
+// parameters: list, number
+MATCH (m:GovernedItem)
+WHERE m.governed_list = $list AND m.governed_number = $number
+RETURN @item AS item, m.governed_place IS NOT NULL AS is_present, m.status_reason AS reason, m.status AS status
+LIMIT 1;
+
+// name: list_phases
+// One page of the phases of a space, the newest first.
+// parameters: cursor_index, limit, space
+MATCH (h:Phase)
+WHERE h.space = $space AND h.index < $cursor_index
+RETURN h {.*} AS phase
+ORDER BY h.index DESC
+LIMIT $limit;
+
+// name: count_phases
+// How many phases a space has.
+// parameters: space
+MATCH (h:Phase)
+WHERE h.space = $space
+RETURN count(h) AS total;
+
+// name: save_trace
+// Keep the trace of a call, and which items it tells of.
+// parameters: created_at, forget_at, space_keys, trace
+CREATE (t:Trace)
+SET t = $trace, t.created_at = datetime($created_at), t.forget_at = datetime($forget_at)
+WITH t
+UNWIND $space_keys AS key
+MATCH (m:Memory {key: key})
+MERGE (t)-[:TELLS_OF]->(m);
+
+// name: traces_of
+// One page of the traces that tell of an item, the oldest first.
+// parameters: cursor_key, cursor_time, limit, space_key
+MATCH (t:Trace)-[:TELLS_OF]->(:Memory {key: $space_key})
+WHERE t.created_at >= $cursor_time AND (t.created_at > $cursor_time OR t.uid > $cursor_key)
+RETURN t
+ORDER BY t.created_at, t.uid
+LIMIT $limit;
+
+// name: forget_traces
+// Remove traces of calls whose time has passed, at most $limit.
+// parameters: before, limit
+MATCH (t:Trace)
+WHERE t.forget_at < $before
+WITH t ORDER BY t.forget_at, t.uid LIMIT $limit
+DETACH DELETE t
+RETURN count(*) AS removed;
+
+// name: count_old_traces
+// How many these are.
+// parameters: before
+MATCH (t:Trace)
+WHERE t.forget_at < $before
+RETURN count(*) AS old;

@@ -1,0 +1,550 @@
+"""Governance in the store: places with their counters and phases, and governed items (004)."""
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphmem.model.governance import (
+    EventType,
+    FactKey,
+    Item,
+    ItemKind,
+    ItemSource,
+    LedgerEntry,
+    Phase,
+    Place,
+    item_id,
+)
+from graphmem.model.memory import Authority, Status
+from graphmem.model.page import Cursor, Page
+from graphmem.model.space import Space, SpaceKind, space_from_key
+from graphmem.model.tokens import NEVER_MS
+from graphmem.store.connection import Connection, Row, Transaction
+from graphmem.store.pages import read_page
+from graphmem.text.dedup_keys import dedup_key, fact_dedup_key, normalised
+
+_PLACE = ("person", "token", "dropped", "created", "top_tick", "clock")
+_IMPORTANT = (4, 2)  # from which importance on a snippet is of class 0, of class 1
+CLASSES = len(_IMPORTANT) + 1
+_TALK_MOST = 2_000
+_LAST = 2**53  # more than any number
+
+
+# places
+
+
+def lock_places(
+    transaction: Transaction, spaces: Iterable[Space], *, makes: Iterable[Space]
+) -> dict[SpaceKind, Place]:
+    """Take the locks of places, in order; those that are not there are empty, or begin with it."""
+    made = set(makes)
+    wanted = sorted(spaces, key=lambda space: space.key)
+    rows = [{"key": space.key, "makes": space in made} for space in wanted]
+    found = transaction.run("governance.lock_places", space_rows=rows)
+    known = {row["place"]["key"]: place_from_row(row["place"]) for row in found}
+    return {space.kind: known.get(space.key) or Place(space=space) for space in wanted}
+
+
+def find_places(reader: Connection, spaces: Sequence[Space]) -> dict[str, Place]:
+    """Places as they are, by the key of their space."""
+    rows = reader.fetch("governance.places", spaces=[space.key for space in spaces])
+    return {row["place"]["key"]: place_from_row(row["place"]) for row in rows}
+
+
+def save_places(transaction: Transaction, places: Sequence[Place]) -> None:
+    """Write what lasts of places, which are there."""
+    rows = [{"key": place.space.key, "properties": place_properties(place)} for place in places]
+    if rows:
+        transaction.run("governance.save_places", space_rows=rows)
+    dropped = [
+        {"space": place.space.key, "dropped": place.dropped} for place in places if place.dropped
+    ]
+    if dropped:
+        transaction.run("governance.drop_ledgers", space_rows=dropped)
+
+
+def place_properties(place: Place) -> dict[str, Any]:
+    """A place as its node keeps it."""
+    phase = place.phase
+    return {
+        **{name: getattr(place, name) for name in _PLACE},
+        **{kind.value: place.numbers.get(kind, 0) for kind in ItemKind},
+        "phase_index": phase.index if phase else None,
+        "phase_started_at": phase.started_at if phase else None,
+        "phase_reason": phase.reason if phase else None,
+        "phase_name": phase.name if phase else None,
+    }
+
+
+def place_from_row(node: Row) -> Place:
+    """The place of a row."""
+    index = node.get("phase_index")
+    phase = None
+    if index is not None:
+        started_at, reason = node["phase_started_at"], node["phase_reason"]
+        name = node.get("phase_name")
+        phase = Phase(index=index, started_at=started_at, reason=reason, name=name)
+    return Place(
+        space=space_from_key(node["key"]),
+        person=node.get("person"),
+        token=node.get("token"),
+        phase=phase,
+        dropped=node.get("dropped") or 0,
+        numbers={kind: node.get(kind.value) or 0 for kind in ItemKind},
+        created=node.get("created") or 0,
+        top_tick=node.get("top_tick") or 0,
+        clock=node.get("clock") or 1,
+    )
+
+
+def save_phases(transaction: Transaction, phases: Sequence[tuple[Space, Phase]]) -> None:
+    """Write phases of places."""
+    rows = [
+        {
+            "key": phase_key(space, phase.index),
+            "properties": {
+                "space": space.key,
+                "index": phase.index,
+                "started_at": phase.started_at,
+                "reason": phase.reason,
+                "name": phase.name,
+            },
+        }
+        for space, phase in phases
+    ]
+    if rows:
+        transaction.run("governance.save_phases", space_rows=rows)
+
+
+def phase_key(space: Space, index: int) -> str:
+    """The key of a phase of a space."""
+    return f"{space.key}|{index}"
+
+
+# items as their memories keep them
+
+
+def native_of(item: Item) -> dict[str, Any]:
+    """The values of an item that a memory has no field for."""
+    phase = item.phase
+    values: dict[str, Any] = {
+        "kind": item.kind.value,
+        "number": item.number,
+        "source": item.source.value,
+        "created_at": item.created_at,
+        "mark": item.mark,
+        "importance": item.importance,
+        "importance_reason": list(item.importance_reason),
+        "event_type": item.event_type.value,
+        "authority_reason": item.authority_reason,
+        "phase": {
+            "index": phase.index,
+            "started_at": phase.started_at,
+            "reason": phase.reason,
+            "name": phase.name,
+        },
+        "key": item.key.value if item.key else None,
+        "source_turn_ids": list(item.source_turn_ids),
+        "promotion_target": item.promotion_target.value if item.promotion_target else None,
+        "promotion_reason": item.promotion_reason,
+        "promoted_from": item.promoted_from,
+        "policy_tags": None if item.policy_tags is None else list(item.policy_tags),
+        "expires_at": item.expires_at,
+    }
+    return {name: value for name, value in values.items() if value not in (None, [])}
+
+
+def item_from_row(row: Row) -> Item:
+    """The item of a row."""
+    return item_of(
+        json.loads(row["native"]),
+        uid=row["uid"],
+        space=space_from_key(row["space"]),
+        text=row["content"],
+        authority=Authority(row["authority"]),
+        summed_up=row.get("governed_summary_of") or (),
+    )
+
+
+def item_of(
+    native: Mapping[str, Any],
+    *,
+    uid: str,
+    space: Space,
+    text: str,
+    authority: Authority,
+    summed_up: Sequence[int] = (),
+) -> Item:
+    """An item of the values that its memory keeps; ``summed_up`` are numbers of messages."""
+    key = FactKey(native["key"]) if native.get("key") else None
+    event, phase, target = EventType(native["event_type"]), native["phase"], "promotion_target"
+    return Item(
+        uid=uid,
+        space=space,
+        kind=ItemKind(native["kind"]),
+        number=native["number"],
+        text=text,
+        source=ItemSource(native["source"]),
+        created_at=native["created_at"],
+        mark=native["mark"],
+        importance=native["importance"],
+        importance_reason=tuple(native["importance_reason"]),
+        event_type=event,
+        dedup_key=fact_dedup_key(key) if key else dedup_key(event, text),
+        authority=authority,
+        authority_reason=native["authority_reason"],
+        phase=Phase(
+            index=phase["index"],
+            started_at=phase["started_at"],
+            reason=phase["reason"],
+            name=phase.get("name"),
+        ),
+        key=key,
+        source_turn_ids=tuple(native.get("source_turn_ids", ())),
+        summary_of=tuple(item_id(space, ItemKind.SHORT_TERM, each) for each in summed_up),
+        promotion_target=SpaceKind(native[target]) if native.get(target) else None,
+        promotion_reason=native.get("promotion_reason"),
+        promoted_from=native.get("promoted_from"),
+        policy_tags=tuple(native["policy_tags"]) if native.get("policy_tags") else None,
+        expires_at=native.get("expires_at"),
+    )
+
+
+def dedup_hash(item: Item) -> str:
+    """What stands for the dedup key of an item, which may be as long as its text."""
+    return _digest(item.dedup_key)
+
+
+def list_of(space: Space, kind: ItemKind) -> str:
+    """The name of the list of all items of a space and kind, which is also that of its place."""
+    return f"{space.key}|{kind}"
+
+
+def class_of(space: Space, phase: int, rank: int) -> str:
+    """What the present snippets of a space, a phase and a rank of importance are found by."""
+    return f"c{_digest(f'{space.key}|{phase}|{rank}')}"
+
+
+def rank_of(importance: int) -> int:
+    """The class of an importance, 0 the highest; within one all add the same to a score."""
+    ranks = (rank for rank, least in enumerate(_IMPORTANT) if importance >= least)
+    return next(ranks, len(_IMPORTANT))
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def save_items(transaction: Transaction, items: Iterable[Item], *, is_new: bool) -> None:
+    """Let memories that are written be governed items that are present."""
+    rows = [
+        {
+            "key": _key(item),
+            "phase": phase_key(item.space, item.phase.index),
+            "properties": item_properties(item) if is_new else _changing(item),
+        }
+        for item in items
+    ]
+    if rows:
+        transaction.run("governance.save_items", space_rows=rows)
+
+
+def item_properties(item: Item) -> dict[str, Any]:
+    """What an item is found by."""
+    numbers = [int(each.rpartition(":")[2]) for each in item.summary_of]
+    return {
+        "governed_list": list_of(item.space, item.kind),
+        "governed_place": list_of(item.space, item.kind),
+        "governed_number": item.number,
+        "governed_tick": item.created_at,
+        "governed_mark": item.mark,
+        "governed_event": item.event_type.value,
+        "governed_phase": item.phase.index,
+        "governed_dedup": dedup_hash(item) if item.kind is not ItemKind.SHORT_TERM else None,
+        "governed_summary_of": numbers or None,
+        **_changing(item),
+    }
+
+
+def _changing(item: Item) -> dict[str, Any]:
+    """What of it a merge or a retention pass changes."""
+    if item.kind is ItemKind.SHORT_TERM:
+        return {}
+    due = NEVER_MS if item.expires_at is None else item.mark + item.expires_at - item.created_at
+    if item.kind is ItemKind.PROFILE:
+        return {"governed_due": due}
+    return {
+        "governed_due": due,
+        "governed_class": class_of(item.space, item.phase.index, rank_of(item.importance)),
+        "governed_words": normalised(item.text),
+    }
+
+
+def leave(transaction: Transaction, left: Iterable[tuple[Item, int | None]]) -> None:
+    """Let items be present no more, each from a phase on."""
+    rows = [
+        {
+            "key": _key(item),
+            "phase": phase,
+            "phase_key": phase_key(item.space, phase or 0),
+        }
+        for item, phase in left
+    ]
+    if rows:
+        transaction.run("governance.leave", space_rows=rows)
+
+
+def leave_now(transaction: Transaction, keys: Sequence[str]) -> None:
+    """Let items that somebody took back be present no more."""
+    transaction.run("governance.leave_now", space_keys=sorted(keys))
+
+
+def _key(item: Item) -> str:
+    return f"{item.space.key}|{item.uid}"
+
+
+# what a call reads
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Lasting:
+    """Which items of a place last: by event type how they end, and the bounds of those that do.
+
+    ``before`` are marks by event type, below which an item ends soon, and ``due`` the mark up to
+    which those with a tick do.
+    """
+
+    modes: Mapping[EventType, str] = field(default_factory=dict)
+    before: Mapping[EventType, int] = field(default_factory=dict)
+    due: int = 0
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """As queries name it."""
+        return {
+            "modes": {event.value: mode for event, mode in self.modes.items()},
+            "before": {event.value: mark for event, mark in self.before.items()},
+            "due": self.due,
+        }
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Snippets:
+    """Snippets that are asked for: of a space, a phase and a rank of importance."""
+
+    space: Space
+    phase: int
+    rank: int
+    lasting: Lasting = field(default_factory=Lasting)
+
+    @property
+    def name(self) -> str:
+        """What they are found by."""
+        return class_of(self.space, self.phase, self.rank)
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """As queries name it."""
+        return {"class": self.name, **self.lasting.row}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WordSearch:
+    """Older snippets that have words of a query, or contain it where ``contained`` is not empty."""
+
+    of: Snippets
+    searches: Sequence[str]
+    before_tick: int
+    contained: str = ""
+
+
+class GovernedItems:
+    """Reads items within a transaction."""
+
+    def __init__(self, transaction: Transaction) -> None:
+        self._transaction = transaction
+
+    def talk(self, space: Space, first: int, last: int) -> list[Item]:
+        """The present messages and summaries of some phases of a session."""
+        rows = self._transaction.run(
+            "governance.talk",
+            space_key=list_of(space, ItemKind.SHORT_TERM),
+            first=first,
+            last=last,
+            limit=_TALK_MOST,
+        )
+        return _items(rows)
+
+    def ending(self, places: Mapping[tuple[Space, ItemKind], Lasting]) -> list[Item]:
+        """Present items whose time passes soon, and those that are to be told a tick."""
+        rows = [
+            {
+                "place": list_of(space, kind),
+                "ages": [
+                    {"event": event.value, "before": mark} for event, mark in lasting.before.items()
+                ],
+                "timed": [event.value for event, mode in lasting.modes.items() if mode == "ttl"],
+                "due": lasting.due,
+            }
+            for (space, kind), lasting in places.items()
+        ]
+        return _items(self._run("governance.ending", rows))
+
+    def met(self, wanted: Iterable[tuple[Space, ItemKind, str]]) -> list[Item]:
+        """The newest present item of each of some dedup keys."""
+        rows = [
+            {"place": list_of(space, kind), "dedup": _digest(key)} for space, kind, key in wanted
+        ]
+        return _items(self._run("governance.met", rows))
+
+    def facts(self, phases: Mapping[Space, range], *, limit: int) -> list[Item]:
+        """The oldest present facts of some phases of spaces, which come newest first."""
+        rows = [
+            {
+                "place": list_of(space, ItemKind.PROFILE),
+                "first": min(some),
+                "last": max(some),
+            }
+            for space, some in phases.items()
+            if some
+        ]
+        return _items(self._run("governance.facts", rows, limit=limit))
+
+    def newest(self, wanted: Sequence[Snippets], *, limit: int) -> list[list[Item]]:
+        """The newest present snippets of each kind that is asked for, in the same order."""
+        rows = self._run("governance.newest", [each.row for each in wanted], limit=limit)
+        found: dict[str, list[Item]] = {each.name: [] for each in wanted}
+        for row in rows:
+            found[row["class"]].append(item_from_row(row["item"]))
+        return [found[each.name] for each in wanted]
+
+    def matching(self, searches: Sequence[WordSearch], *, limit: int) -> list[Item]:
+        """The newest of older snippets that words find."""
+        rows = [
+            {
+                **each.of.row,
+                "searches": [f"governed_class:{each.of.name} AND {text}" for text in each.searches],
+                "before_tick": each.before_tick,
+                "contained": each.contained,
+            }
+            for each in searches
+        ]
+        return _items(self._run("governance.matching", rows, limit=limit))
+
+    def phases_with_snippets(
+        self, places: Mapping[Space, int], *, limit: int
+    ) -> dict[Space, list[int]]:
+        """The newest phases of spaces that hold snippets; each space with the last dropped one."""
+        names = {list_of(space, ItemKind.SEMANTIC): space for space in places}
+        rows = [{"place": name, "dropped": places[space]} for name, space in names.items()]
+        found: dict[Space, list[int]] = {space: [] for space in places}
+        for row in self._run("governance.phases_with_snippets", rows, limit=limit):
+            found[names[row["place"]]].append(row["phase"])
+        return found
+
+    def ledger(self, space: Space, after: int, up_to: int) -> list[LedgerEntry]:
+        """What came into the ledgers of a space, or left them, behind one phase up to another."""
+        rows = self._transaction.run("governance.ledger", space=space.key, after=after, up_to=up_to)
+        return [
+            LedgerEntry(
+                id=item.id,
+                kind=item.kind,
+                dedup_key=item.dedup_key,
+                added=item.phase.index,
+                deleted=row["until"],
+            )
+            for row in rows
+            for item in [item_from_row(row["item"])]
+        ]
+
+    def _run(self, query: str, rows: Sequence[Any], **more: Any) -> Sequence[Row]:  # noqa: ANN401
+        return self._transaction.run(query, space_rows=rows, **more) if rows else ()
+
+
+def _items(rows: Iterable[Row]) -> list[Item]:
+    return [item_from_row(row["item"]) for row in rows]
+
+
+# lists
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ListedItem:
+    """An item, and what became of it; ``reason`` says why it is no longer present."""
+
+    item: Item
+    status: Status
+    reason: str | None = None
+    is_present: bool = True
+
+
+class Governance:
+    """Reads what is governed."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def items(
+        self, space: Space, kind: ItemKind, status: str, after: Cursor | None, *, limit: int
+    ) -> Page[ListedItem]:
+        """One page of the items of a space and kind, the newest first; a cursor is a number."""
+        (number,) = after or (_LAST,)
+        return read_page(
+            self._connection,
+            "governance.list_items",
+            "governance.count_items",
+            filters={"list": list_of(space, kind), "status": status},
+            cursor={"cursor_number": number},
+            limit=limit,
+            item_of=_listed,
+            cursor_of=lambda row: (item_from_row(row["item"]).number,),
+        )
+
+    def item(self, space: Space, kind: ItemKind, number: int) -> ListedItem | None:
+        """An item."""
+        rows = self._connection.fetch("governance.item", list=list_of(space, kind), number=number)
+        return _listed(rows[0]) if rows else None
+
+    def place(self, space: Space) -> Place:
+        """What lasts of a space; empty where nothing was ever governed."""
+        return find_places(self._connection, [space]).get(space.key) or Place(space=space)
+
+    def ledger(self, space: Space, after: int, up_to: int) -> list[LedgerEntry]:
+        """See GovernedItems."""
+        return self._connection.read(
+            lambda transaction: GovernedItems(transaction).ledger(space, after, up_to)
+        )
+
+    def phases(self, space: Space, after: Cursor | None, *, limit: int) -> Page[tuple[Phase, bool]]:
+        """One page of phases, the newest first, each with whether its ledger is no more."""
+        (index,) = after or (_LAST,)
+        return read_page(
+            self._connection,
+            "governance.list_phases",
+            "governance.count_phases",
+            filters={"space": space.key},
+            cursor={"cursor_index": index},
+            limit=limit,
+            item_of=lambda row: (_phase(row["phase"]), bool(row["phase"].get("dropped"))),
+            cursor_of=lambda row: (row["phase"]["index"],),
+        )
+
+
+def _phase(node: Row) -> Phase:
+    return Phase(
+        index=node["index"],
+        started_at=node["started_at"],
+        reason=node["reason"],
+        name=node.get("name"),
+    )
+
+
+def _listed(row: Row) -> ListedItem:
+    return ListedItem(
+        item=item_from_row(row["item"]),
+        status=Status(row["status"]),
+        reason=row["reason"],
+        is_present=row["is_present"],
+    )

@@ -1,0 +1,445 @@
+"""Governed memory over HTTP (004): calls, phases, promotion, denial, retries and bad input."""
+
+import json
+import random
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+from governed import PROFILE, agree, called, kinds, recalled, recorded, why
+
+from graphmem.governance.keeper import GovernanceKeeper
+from graphmem.governance.owners import owners_of
+from graphmem.governance.request import CallRequest, PhaseToken
+from graphmem.governance.scoring import Query, best
+from graphmem.model.caller import Role
+from graphmem.model.governance import ItemKind
+
+ADA = {"state": {"user": {"id": "s1"}}, "identity": {"id": "ada"}}
+ALL = {"short_term": 4, "semantic": True, "profile": True}
+
+
+@pytest.fixture
+def assistant(api):
+    agree(api, **ALL)
+    return api
+
+
+def texts(items):
+    return [item["text"] for item in items]
+
+
+def listed(api, space="session:s1", kind="semantic", **filters):
+    query = "".join(f"&{name}={value}" for name, value in filters.items())
+    found = api.get(f"{PROFILE}/items?space={space}&kind={kind}{query}")
+    return found.get_json()["items"]
+
+
+@pytest.fixture
+def elsewhere(assistant):
+    """Another tenant, empty but for the same contract."""
+    tenant = f"{assistant.house.caller.tenant}-2"
+    other = assistant.with_key(Role.ADMIN, "*", tenant=tenant)
+    agree(other, **ALL)
+    yield other
+    assistant.house.rows(
+        "MATCH (n) WHERE n.space STARTS WITH $other + '/' OR n.tenant = $other DETACH DELETE n",
+        other=tenant,
+    )
+
+
+SAID = (
+    "My name is Ada.",
+    "Remember this for me: I prefer tabs.",
+    "Actually, my name is Bob.",
+    "My password is a secret.",
+    "We decided to use Go.",
+    "We decided to use Go.",
+)
+
+
+def test_the_same_calls_give_the_same_in_another_tenant_also_as_recall_and_record(
+    assistant, elsewhere
+):
+    tools = {"tool_events": [{"tool": "calc", "result": 4}]}
+    for text in SAID:
+        whole = called(assistant, text, **ADA, **tools)
+        before = recalled(elsewhere, text, **ADA)
+        after = recorded(elsewhere, text, **ADA, **tools)
+
+        assert whole["events"] == before["events"] + after["events"]
+        assert (whole["recalled"], whole["written"]) == (before["recalled"], after["written"])
+        assert whole["clock"] == after["clock"]
+
+
+def test_what_is_promoted_is_found_in_another_session_of_the_person_only(assistant):
+    given = called(assistant, "Remember this for me: I prefer tabs.", **ADA)
+    again = {"state": {"user": {"id": "s2"}}, "identity": {"id": "ada"}}
+    stranger = {"state": {"user": {"id": "s3"}}, "identity": {"id": "eve"}}
+
+    assert [("promoted", "hint:remember_for_me"), ("deleted", "promoted")] == why(
+        given["events"], "promoted", "deleted"
+    )
+    (found,) = recalled(assistant, "tabs?", **again)["recalled"]
+    assert "user:ada:semantic:1" == found["id"]
+    assert "session:s1:semantic:1" == found["meta"]["promoted_from"]
+    assert [] == recalled(assistant, "tabs?", **stranger)["recalled"]
+    (source,) = listed(assistant)
+    assert ("superseded", "promoted", False) == (
+        source["status"],
+        source["reason"],
+        source["is_present"],
+    )
+
+
+def test_a_session_belongs_to_the_person_who_first_wrote_to_it(assistant):
+    called(assistant, "Hello.", **ADA)
+    body = {"input": "Hello.", "state": ADA["state"], "identity": {"id": "eve"}}
+    found = assistant.post(f"{PROFILE}/recall", body)
+
+    assert (409, "session_of_another") == (found.status_code, found.get_json()["error"]["code"])
+
+
+def test_sessions_of_a_person_share_a_clock_and_others_have_their_own(assistant):
+    first = called(assistant, "Hello.", **ADA)
+    second = called(assistant, "Hello.", state={"user": {"id": "s2"}}, identity={"id": "ada"})
+    other = called(assistant, "Hello.", state={"user": {"id": "s3"}}, identity={"id": "eve"})
+
+    assert first["clock"] < second["clock"]
+    assert first["clock"] == other["clock"]
+
+
+def test_snippets_decay_beyond_their_ticks_and_are_forgotten_with_a_reason(api):
+    rule = {"mode": "decay", "ttl_ticks": 3}
+    agree(api, semantic=True, retention={"semantic": {"preference": rule}})
+    recorded(api, "I prefer tabs.", **ADA)  # of tick 2
+    for number in range(2):
+        given = recorded(api, f"We decided on number {number}.", **ADA)
+        assert [] == kinds(given["events"], "forget")
+    given = recorded(api, "We decided on another.", **ADA)
+
+    assert [("forget", "decay"), ("deleted", "expired")] == why(
+        given["events"], "forget", "deleted"
+    )
+    assert "I prefer tabs." not in texts(recalled(api, "tabs", **ADA)["recalled"])
+
+
+def test_a_ttl_is_told_when_a_pass_has_looked_and_ends_at_its_tick(api):
+    rule = {"mode": "ttl", "ttl_ticks": 3}
+    agree(api, semantic=True, retention={"semantic": {"preference": rule}})
+    given = recorded(api, "I prefer tabs.", **ADA)
+    (found,) = recalled(api, "tabs", **ADA)["recalled"]
+    recorded(api, "We decided on one.", **ADA)
+    kept = recalled(api, "tabs", **ADA)["recalled"]
+    ended = recorded(api, "We decided on two.", **ADA)
+
+    assert "expires_at" not in given["written"][0]["meta"]
+    assert found["created_at"] + 3 == found["meta"]["expires_at"]
+    assert "I prefer tabs." in texts(kept)
+    assert [("forget", "ttl_expired")] == why(ended["events"], "forget")
+
+
+def test_phases_hide_what_was_before_unless_history_is_recalled(assistant):
+    called(assistant, "I prefer tabs.", **ADA)
+    token = {"state": ADA["state"] | {"_memory_phase_token": "b", "_memory_phase_name": "B"}}
+    given = called(assistant, "We decided to use Go.", **ADA | token)
+    hidden = recalled(assistant, "tabs", **ADA)
+    agree(assistant, **ALL, phase={"mode": "current_plus_history"})
+    whole = recalled(assistant, "tabs", **ADA)
+
+    assert [("phase_started", "manual")] == why(given["events"], "phase_started")
+    assert "I prefer tabs." not in texts(hidden["recalled"])
+    assert {"phase-1": 3, "phase-2": 3} == whole["events"][0]["phase_counts"]["session"]
+    phases = assistant.get(f"{PROFILE}/phases?space=session:s1").get_json()
+    assert [("phase-2", "B"), ("phase-1", None)] == [
+        (each["phase_id"], each["phase_name"]) for each in phases["items"]
+    ]
+
+
+def test_a_diff_of_phases_is_also_there_without_a_call(assistant):
+    called(assistant, "My name is Ada.", **ADA)
+    token = {"state": ADA["state"] | {"_memory_phase_token": "b"}}
+    called(assistant, "Actually, my name is Bob.", **ADA | token)
+    path = f"{PROFILE}/phases/diff?space=session:s1"
+
+    diff = assistant.get(f"{path}&from=phase-1&to=phase-2").get_json()
+    assert (1, 3) == (diff["replaced_count"], diff["added_count"])
+    assert 404 == assistant.get(f"{path}&from=phase-1&to=phase-3").status_code
+    assert 404 == assistant.get(f"{path}&from=x&to=phase-1").status_code
+
+
+def test_max_phases_drops_the_ledgers_of_the_oldest(api):
+    agree(api, **ALL, phase={"max_phases": 2})
+    for token in "abc":
+        called(
+            api, f"Hello {token}.", **ADA | {"state": ADA["state"] | {"_memory_phase_token": token}}
+        )
+    phases = api.get(f"{PROFILE}/phases?space=session:s1").get_json()["items"]
+
+    assert [True, True, False] == [each["has_ledger"] for each in phases]
+    diff = api.get(f"{PROFILE}/phases/diff?space=session:s1&from=phase-1&to=phase-3").get_json()
+    assert (0, []) == (diff["added_count"], diff["top_changes"])
+
+
+DENIED = "My ssn is zanzibar-78"
+
+
+def test_a_denied_text_is_nowhere_in_the_store(assistant):
+    given = called(assistant, DENIED, f"You said: {DENIED}.", **ADA)
+    headers = {"Idempotency-Key": "once"}
+    body = {"input": DENIED, "output": "I see."} | ADA
+    first = assistant.post(f"{PROFILE}/calls", body, **headers).get_json()
+    again = assistant.post(f"{PROFILE}/calls", body, **headers).get_json()
+
+    assert {"privacy_deny_sensitive"} == {
+        event["reason"] for event in kinds(given["events"], "denied")
+    }
+    assert "zanzibar" in kinds(given["events"], "denied")[0]["attempted"]["meta"]["dedup_key"]
+    assert first["trace_id"] == again["trace_id"]
+    assert "zanzibar" not in json.dumps(again)
+    for trace_id in (given["trace_id"], first["trace_id"]):
+        kept = assistant.get(f"/v1/traces/{trace_id}").get_json()
+        assert "zanzibar" not in json.dumps(kept)
+        assert "(redacted)" == kept["events"][0]["query"]
+    found = assistant.house.rows(
+        "MATCH (n) WHERE n.space STARTS WITH $tenant OR n.tenant + '/' = $tenant"
+        " UNWIND keys(n) AS name WITH n, name"
+        " WHERE toStringOrNull(n[name]) CONTAINS 'zanzibar' RETURN labels(n), name"
+    )
+    assert [] == found
+
+
+def test_what_only_screening_refuses_has_its_code_and_the_rest_is_kept(assistant):
+    token = "ghp_" + "a1B2c3D4" * 5  # what a deny list of words does not know
+    given = called(assistant, f"We decided on {token}.", "Fine.", **ADA)
+
+    assert ["screening_secret"] * 2 == [e["reason"] for e in kinds(given["events"], "denied")]
+    assert ["Fine."] == texts(given["written"])
+
+
+def test_a_retry_key_gives_the_first_answer_and_writes_nothing(assistant):
+    body = {"input": "I prefer tabs.", "output": "I see."} | ADA
+    first, again = (
+        assistant.post(f"{PROFILE}/calls", body, **{"Idempotency-Key": "k"}).get_json()
+        for _ in "12"
+    )
+    other = assistant.post(f"{PROFILE}/calls", body | {"output": "No."}, **{"Idempotency-Key": "k"})
+
+    assert first == again
+    assert 409 == other.status_code
+    assert 1 == len(listed(assistant))
+
+
+def test_a_trace_has_the_whole_events_and_an_item_its_life(assistant):
+    given = called(assistant, "My name is Ada.", **ADA)
+    corrected = called(assistant, "Actually, my name is Bob.", **ADA)
+    trace = assistant.get(f"/v1/traces/{corrected['trace_id']}").get_json()
+    life = assistant.get(f"{PROFILE}/items/session:s1:profile:1/events").get_json()
+
+    assert corrected["events"] == trace["events"]
+    assert [given["trace_id"], corrected["trace_id"]] == [
+        each["trace_id"] for each in life["items"]
+    ]
+    last = [event["type"] for event in life["items"][1]["events"]]
+    assert ["memory_recall", "memory_conflict", "memory_deleted"] == last
+
+
+def test_a_plain_call_meets_items_but_may_only_retract_them(assistant):
+    called(assistant, "My name is Ada.", **ADA)
+    (fact,) = listed(assistant, kind="profile")
+    path = f"/v1/memories/{fact['uid']}"
+    changed = assistant.client.patch(
+        f"{path}?space=session:s1", json={"importance": 1}, headers={"X-API-Key": assistant.key}
+    )
+    beside = assistant.post("/v1/memories", {"space": "session:s1", "content": "Ada"})
+
+    assert (409, "kept_by_room") == (changed.status_code, changed.get_json()["error"]["code"])
+    assert 201 == beside.status_code
+    assert 200 == assistant.post(f"{path}/retract?space=session:s1", {}).status_code
+    assert 409 == assistant.post(f"{path}/restore?space=session:s1", {}).status_code
+    given = called(assistant, "My name is Bob.", **ADA)
+    assert [] == kinds(given["events"], "conflict")
+    assert "Ada" not in texts(given["recalled"])
+    assert ["Bob", "Ada"] == texts(listed(assistant, kind="profile"))
+    assert ["Bob"] == texts(listed(assistant, kind="profile", status="present"))
+
+
+def test_a_key_for_a_session_alone_has_closed_borders_elsewhere(assistant):
+    key = assistant.with_key(Role.WRITER, "session:s1")
+    given = called(key, "Remember this for me: I prefer tabs.", **ADA)
+    borders = {e["from_space"]: e["reason"] for e in kinds(given["events"], "border_check")[:4]}
+
+    assert {
+        "session": "allowed",
+        "user": "space_disabled",
+        "project": "space_disabled",
+        "system": "space_disabled",
+    } == borders
+    assert [("promotion_denied", "promotion_disallowed")] == why(
+        given["events"], "promotion_denied"
+    )
+    other = assistant.with_key(Role.WRITER, "session:s2")
+    assert 403 == other.post(f"{PROFILE}/calls", {"input": "a", "output": "b"} | ADA).status_code
+
+
+WORDS = "tabs spaces go rust tea jazz vim metric oslo alpha be".split()
+SAYS = (
+    "I prefer {}.",
+    "We decided to use {}.",
+    "We must always use {}.",
+    "Actually, {}.",
+    "Hm {}.",
+)
+ASKED = ("tabs", "ab", "go rust", "o r", "what about tea and jazz", "zebra", "...", "use oslo")
+
+
+@pytest.mark.parametrize("phase", ["current_only", "current_plus_history"])
+def test_a_bounded_recall_gives_what_scoring_every_snippet_gives(api, monkeypatch, phase):
+    monkeypatch.setattr("graphmem.governance.reading.NEWEST", 7)  # so that old ones are searched
+    agree(
+        api,
+        semantic=True,
+        write_policy="aggressive",
+        forget_policy="never",
+        dedupe_enabled=False,
+        phase={"mode": phase},
+    )
+    chosen = random.Random(4)  # noqa: S311 - the same in every run
+    for number in range(90):
+        text = chosen.choice(SAYS).format(" ".join(chosen.choices(WORDS, k=chosen.randint(1, 3))))
+        token = {"_memory_phase_token": f"p{number // 60}"}
+        keep(api, text, state=ADA["state"] | token)
+    everything = all_snippets(api)
+    last = max(item.phase.index for item in everything)
+    by_phase = [
+        [item for item in everything if item.phase.index == index]
+        for index in range(last, 0 if "history" in phase else last - 1, -1)
+    ]
+
+    for asked in ASKED:
+        expected = best(by_phase, Query.of(asked), most=3)
+        found = recalled(api, asked, **ADA)["recalled"]
+        assert [(each.item.id, each.score) for each in expected] == [
+            (item["id"], item["meta"]["score"]) for item in found
+        ], asked
+
+
+def all_snippets(api):
+    space = owners_of(api.house.caller.tenant, ADA["state"], {}).session
+    governance = api.house.graphmem.of(GovernanceKeeper).governance
+    page = governance.items(space, ItemKind.SEMANTIC, "present", None, limit=200)
+    return [listed.item for listed in page.items]
+
+
+def test_clients_of_one_session_at_once_get_ids_without_gap_or_repeat(assistant):
+    with ThreadPoolExecutor(8) as pool:
+        given = list(pool.map(lambda n: keep(assistant, f"We decided on number {n}."), range(16)))
+
+    numbers = sorted(int(item["id"].rpartition(":")[2]) for items in given for item in items)
+    assert list(range(1, 17)) == numbers
+    ticks = [item["created_at"] for items in given for item in items]
+    assert len(set(ticks)) == len(ticks)
+
+
+def keep(api, text, state=ADA["state"]):
+    """The snippets that a record of a text keeps, by the service itself, as threads may."""
+    caller = api.house.caller
+    token = state.get("_memory_phase_token")
+    request = CallRequest(
+        profile="assistant",
+        owners=owners_of(caller.tenant, state, ADA["identity"]),
+        input=text,
+        output="I see.",
+        token=PhaseToken(token=token) if token else None,
+        recalls=False,
+    )
+    call = api.house.graphmem.of(GovernanceKeeper).call(request, caller=caller)
+    return [item for item in call.written if item["kind"] == "semantic"]
+
+
+@pytest.mark.parametrize(
+    ("body", "path"),
+    [
+        ({"input": " "}, "input"),
+        ({"input": "a" * 32_001}, "input"),
+        ({"input": "a\ud800"}, "input"),
+        ({"output": None}, "output"),
+        ({"output": "a" * 32_001}, "output"),
+        ({"state": []}, "state"),
+        ({"identity": "ada"}, "identity"),
+        ({"tool_events": {}}, "tool_events"),
+        ({"tool_events": ["a"]}, "tool_events.0"),
+        ({"tool_events": [{"a": "b" * 32_000}]}, "tool_events"),
+        ({"project_root": "a/b"}, "project_root"),
+        ({"project_root": "/a", "project": "a"}, "project"),
+        ({"state": {"user": {"id": "a/b"}}}, "state.user.id"),
+        ({"state": {"_memory_phase_token": ["x"]}}, "state._memory_phase_token"),
+        (
+            {
+                "state": {
+                    "_memory_phase_diff_from": "phase-1",
+                    "_memory_phase_diff_to": "phase-2",
+                    "_memory_phase_diff_space": "moon",
+                }
+            },
+            "state._memory_phase_diff_space",
+        ),
+    ],
+)
+def test_a_call_that_is_wrong_names_the_field_and_keeps_nothing(assistant, body, path):
+    found = assistant.post(f"{PROFILE}/calls", {"input": "Hello.", "output": "Hi."} | body)
+
+    assert 422 == found.status_code, found.get_json()
+    assert [path] == list(found.get_json()["error"]["fields"])
+    assert [] == listed(assistant, "session:anonymous", "short_term")
+
+
+def test_a_call_without_a_contract_and_a_profile_of_no_form_are_told(api):
+    assert 404 == api.post(f"{PROFILE}/recall", {"input": "Hello."}).status_code
+    assert 422 == api.post("/v1/governed/a%20b/recall", {"input": "Hello."}).status_code
+    assert 404 == api.get("/v1/contracts/assistant").status_code
+
+
+def test_a_contract_has_versions_and_the_same_again_is_none(api):
+    agree(api, short_term=2)
+    again = api.client.put(
+        "/v1/contracts/assistant", json={"short_term": 2}, headers={"X-API-Key": api.key}
+    )
+    agree(api, semantic=True)
+    versions = api.get("/v1/contracts/assistant/versions").get_json()["items"]
+
+    assert (200, 1) == (again.status_code, again.get_json()["version"])
+    assert [(2, 0), (1, 2)] == [(v["version"], v["contract"]["short_term"]) for v in versions]
+    writer = api.with_key(Role.WRITER, "*")
+    refused = writer.client.put(
+        "/v1/contracts/assistant", json={}, headers={"X-API-Key": writer.key}
+    )
+    assert 403 == refused.status_code
+
+
+@pytest.mark.parametrize(
+    "fact",
+    [
+        "My name is",
+        "my timezone is",
+        "my language is",
+        "my project is",
+        "my editor is",
+    ],
+)
+def test_a_fact_that_holds_a_secret_is_denied(assistant, fact):
+    given = called(assistant, f"{fact} password", **ADA)
+
+    assert ["I see."] == texts(given["written"])
+    assert {"privacy_deny_sensitive"} == {e["reason"] for e in kinds(given["events"], "denied")}
+
+
+def test_a_contract_that_denies_everything_works_and_says_so(api):
+    agree(
+        api,
+        **ALL,
+        promotion={k: {"allowed_event_types": []} for k in ("short_term", "semantic", "profile")},
+    )
+    given = called(api, "My name is Ada.", **ADA)
+
+    assert [] == given["written"]
+    assert {"policy_deny_promotion"} == {e["reason"] for e in kinds(given["events"], "denied")}
