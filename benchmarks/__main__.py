@@ -15,6 +15,7 @@ from rich.console import Console
 from benchmarks import locomo, longmemeval
 from benchmarks.companion import run_companion
 from benchmarks.durability import run_durability
+from benchmarks.governance import run_governance
 from benchmarks.graph import run_graph
 from benchmarks.lifecycle import run_lifecycle
 from benchmarks.memory import run_memory
@@ -102,6 +103,7 @@ PARTS: dict[str, Callable[[Options, Console], Mapping[str, Any]]] = {
     "upkeep": lambda options, console: run_upkeep(options.data, console=console),
     "lifecycle": lambda options, console: run_lifecycle(options.data, console=console),
     "companion": lambda options, console: run_companion(options.data, console=console),
+    "governance": lambda options, console: run_governance(options.data, console=console),
     "orchestrators": lambda options, console: run_orchestrators(options.data, console=console),
     "memory": lambda options, console: run_memory(options.data, console=console),
     "durability": lambda _, console: run_durability(console=console),

@@ -69,8 +69,8 @@ MATCH (:AiProfile {key: $key})-[:HAS_VERSION]->(c:Contract)
 RETURN count(c) AS total;
 
 // name: lock_places
-// Take the locks of places, in the order of their rows, and read them; some begin with it.
-// parameters: space_rows
+// Take the locks of places, in the order of their rows, and read them with a contract; some begin with it.
+// parameters: profile, space_rows
 UNWIND $space_rows AS row
 FOREACH (_ IN CASE WHEN row.makes THEN [1] ELSE [] END |
   MERGE (p:GovernedPlace {key: row.key})
@@ -81,7 +81,11 @@ MATCH (p:GovernedPlace {key: row.key})
 SET p.locked = true
 REMOVE p.locked
 WITH p
-RETURN p {.*} AS place
+RETURN p {.*} AS place,
+       COLLECT {
+         MATCH (:AiProfile {key: $profile})-[:CURRENT]->(c:Contract)
+         RETURN [c.version, c.document]
+       } AS contract
 ORDER BY p.key;
 
 // name: places
@@ -92,22 +96,6 @@ MATCH (p:GovernedPlace {key: space})
 RETURN p {.*} AS place
 ORDER BY p.key;
 
-// name: save_places
-// Write what lasts of places.
-// parameters: space_rows
-UNWIND $space_rows AS row
-MATCH (p:GovernedPlace {key: row.key})
-SET p += row.properties;
-
-// name: save_phases
-// Write phases of places.
-// parameters: space_rows
-UNWIND $space_rows AS row
-MATCH (p:GovernedPlace {key: row.properties.space})
-MERGE (h:Phase {key: row.key})
-SET h += row.properties
-MERGE (p)-[:HAS_PHASE]->(h);
-
 // name: drop_ledgers
 // Let the ledgers of the oldest phases of places go.
 // parameters: space_rows
@@ -115,65 +103,6 @@ UNWIND $space_rows AS row
 MATCH (h:Phase)
 WHERE h.space = row.space AND h.index <= row.dropped AND h.dropped IS NULL
 SET h.dropped = true;
-
-// name: talk
-// The present messages of a session with their summaries, in some phases; the newest first.
-// parameters: first, last, limit, space_key
-MATCH (m:GovernedItem)
-WHERE m.governed_place = $space_key AND m.governed_phase >= $first AND m.governed_phase <= $last
-RETURN @item AS item
-ORDER BY m.governed_phase DESC, m.governed_tick DESC, m.key
-LIMIT $limit;
-
-// name: ending
-// Present items of places whose time passes soon: beyond an age by event type, or at a tick; and those that are to be
-// told a tick.
-// parameters: space_rows
-UNWIND $space_rows AS row
-CALL (row) {
-  UNWIND row.ages AS age
-  MATCH (m:GovernedItem)
-  WHERE m.governed_place = row.place AND m.governed_event = age.event AND m.governed_mark < age.before
-  RETURN m
-UNION
-  WITH row
-  WHERE size(row.timed) > 0
-  MATCH (m:GovernedItem)
-  WHERE m.governed_place = row.place AND m.governed_due <= row.due AND m.governed_event IN row.timed
-  RETURN m
-UNION
-  WITH row
-  WHERE size(row.timed) > 0
-  MATCH (m:GovernedItem)
-  WHERE m.governed_place = row.place AND m.governed_due = @NEVER_MS AND m.governed_event IN row.timed
-  RETURN m
-}
-RETURN @item AS item
-ORDER BY m.key;
-
-// name: met
-// The newest present item of each of some keys.
-// parameters: space_rows
-UNWIND $space_rows AS row
-CALL (row) {
-  MATCH (m:GovernedItem)
-  WHERE m.governed_place = row.place AND m.governed_dedup = row.dedup
-  RETURN m ORDER BY m.governed_tick DESC, m.key LIMIT 1
-}
-RETURN @item AS item
-ORDER BY m.key;
-
-// name: facts
-// The oldest present items of places in some phases.
-// parameters: limit, space_rows
-UNWIND $space_rows AS row
-CALL (row) {
-  MATCH (m:GovernedItem)
-  WHERE m.governed_place = row.place AND m.governed_phase >= row.first AND m.governed_phase <= row.last
-  RETURN m ORDER BY m.governed_phase, m.governed_tick, m.key LIMIT $limit
-}
-RETURN @item AS item
-ORDER BY m.key;
 
 // fragment: lasts
 // True of an item whose time does not pass soon.
@@ -183,30 +112,66 @@ CASE row.modes[m.governed_event]
   ELSE true
 END
 
-// name: newest
-// The newest present snippets of each of some classes: those of a place, a phase and an importance.
-// parameters: limit, space_rows
+// name: present
+// Present items, by what each row asks for. talk: messages and summaries of some phases, the newest. aged and timed:
+// those whose time passes soon, beyond an age or at a tick; untold: those that are to be told a tick. met: the newest
+// of a key. facts: the oldest of some phases. newest: the newest snippets of a place, a phase and an importance.
+// parameters: facts_most, newest_most, space_rows, talk_most
 UNWIND $space_rows AS row
 CALL (row) {
+  WITH row WHERE row.asked = 'talk'
+  MATCH (m:GovernedItem)
+  WHERE m.governed_place = row.place AND m.governed_phase >= row.first AND m.governed_phase <= row.last
+  RETURN m ORDER BY m.governed_phase DESC, m.governed_tick DESC, m.key LIMIT $talk_most
+UNION
+  WITH row WHERE row.asked = 'aged'
+  MATCH (m:GovernedItem)
+  WHERE m.governed_place = row.place AND m.governed_event = row.event AND m.governed_mark < row.before
+  RETURN m
+UNION
+  WITH row WHERE row.asked = 'timed'
+  MATCH (m:GovernedItem)
+  WHERE m.governed_place = row.place AND m.governed_due <= row.due AND m.governed_event IN row.events
+  RETURN m
+UNION
+  WITH row WHERE row.asked = 'untold'
+  MATCH (m:GovernedItem)
+  WHERE m.governed_place = row.place AND m.governed_due = @NEVER_MS AND m.governed_event IN row.events
+  RETURN m
+UNION
+  WITH row WHERE row.asked = 'met'
+  MATCH (m:GovernedItem)
+  WHERE m.governed_place = row.place AND m.governed_dedup = row.dedup
+  RETURN m ORDER BY m.governed_tick DESC, m.key LIMIT 1
+UNION
+  WITH row WHERE row.asked = 'facts'
+  MATCH (m:GovernedItem)
+  WHERE m.governed_place = row.place AND m.governed_phase >= row.first AND m.governed_phase <= row.last
+  RETURN m ORDER BY m.governed_phase, m.governed_tick, m.key LIMIT $facts_most
+UNION
+  WITH row WHERE row.asked = 'newest'
   MATCH (m:GovernedItem)
   WHERE m.governed_class = row.class AND m.governed_tick >= 0 AND @lasts
-  RETURN m ORDER BY m.governed_tick DESC, m.key LIMIT $limit
+  RETURN m ORDER BY m.governed_tick DESC, m.key LIMIT $newest_most
 }
-RETURN row.class AS class, @item AS item
-ORDER BY class, m.governed_tick DESC, m.key;
+RETURN row.number AS number, @item AS item
+ORDER BY number, m.governed_tick DESC, m.key;
 
 // name: matching
 // The newest present snippets of each of some classes that are older than those above, and have words or all of a
-// query.
+// query; each row is one kind of search, with its classes and the tick before which each is searched.
 // parameters: limit, space_rows
 UNWIND $space_rows AS row
 CALL (row) {
   UNWIND row.searches AS search
   CALL db.index.fulltext.queryNodes('governed_words', search) YIELD node
   WITH DISTINCT node AS m
-  WHERE m.governed_class = row.class AND m.governed_tick < row.before_tick AND @lasts
+  WHERE m.governed_tick < row.before_ticks[m.governed_class] AND @lasts
     AND (row.contained = '' OR m.governed_words CONTAINS row.contained)
-  RETURN m ORDER BY m.governed_tick DESC, m.key LIMIT $limit
+  WITH m ORDER BY m.governed_tick DESC, m.key
+  WITH m.governed_class AS class, collect(m)[..$limit] AS found
+  UNWIND found AS m
+  RETURN m
 }
 RETURN @item AS item
 ORDER BY m.key;
@@ -239,27 +204,46 @@ UNION
 RETURN @item AS item, m.governed_until AS until
 ORDER BY m.key;
 
-// name: save_items
-// Let memories be governed items, of the phase in which they came.
-// parameters: space_rows
-UNWIND $space_rows AS row
-MATCH (m:Memory {key: row.key})
-SET m:GovernedItem, m += row.properties
-WITH m, row
-MATCH (h:Phase {key: row.phase})
-MERGE (m)-[:ADDED_IN]->(h);
-
-// name: leave
-// Let items be present no more, from a phase on; what they are found by goes.
-// parameters: space_rows
-UNWIND $space_rows AS row
-MATCH (m:Memory {key: row.key})
-WHERE m:GovernedItem AND m.governed_place IS NOT NULL
-REMOVE m.governed_place, m.governed_class, m.governed_words, m.governed_dedup, m.governed_due
-SET m.governed_until = row.phase
-WITH m, row
-MATCH (h:Phase {key: row.phase_key})
-MERGE (m)-[:DELETED_IN]->(h);
+// name: save
+// Write what a call changed: places with their phases, items that came, changed or left, and the trace of it all with
+// the items that it tells of. What left is found no more.
+// parameters: came, created_at, forget_at, left, phases, space_keys, space_rows, trace
+CALL () {
+  UNWIND $space_rows AS row
+  MATCH (p:GovernedPlace {key: row.key})
+  SET p += row.properties
+}
+CALL () {
+  UNWIND $phases AS row
+  MATCH (p:GovernedPlace {key: row.properties.space})
+  MERGE (h:Phase {key: row.key})
+  SET h += row.properties
+  MERGE (p)-[:HAS_PHASE]->(h)
+}
+CALL () {
+  UNWIND $came AS row
+  MATCH (m:Memory {key: row.key})
+  SET m:GovernedItem, m += row.properties
+  WITH m, row
+  MATCH (h:Phase {key: row.phase})
+  MERGE (m)-[:ADDED_IN]->(h)
+}
+CALL () {
+  UNWIND $left AS row
+  MATCH (m:Memory {key: row.key})
+  WHERE m:GovernedItem AND m.governed_place IS NOT NULL
+  REMOVE m.governed_place, m.governed_class, m.governed_words, m.governed_dedup, m.governed_due
+  SET m.governed_until = row.phase
+  WITH m, row
+  MATCH (h:Phase {key: row.phase_key})
+  MERGE (m)-[:DELETED_IN]->(h)
+}
+CREATE (t:Trace)
+SET t = $trace, t.created_at = datetime($created_at), t.forget_at = datetime($forget_at)
+WITH t
+UNWIND $space_keys AS key
+MATCH (m:Memory {key: key})
+CREATE (t)-[:TELLS_OF]->(m);
 
 // name: leave_now
 // Let items that somebody took back be present no more, from the present phase of their space on.
@@ -315,16 +299,6 @@ LIMIT $limit;
 MATCH (h:Phase)
 WHERE h.space = $space
 RETURN count(h) AS total;
-
-// name: save_trace
-// Keep the trace of a call, and which items it tells of.
-// parameters: created_at, forget_at, space_keys, trace
-CREATE (t:Trace)
-SET t = $trace, t.created_at = datetime($created_at), t.forget_at = datetime($forget_at)
-WITH t
-UNWIND $space_keys AS key
-MATCH (m:Memory {key: key})
-MERGE (t)-[:TELLS_OF]->(m);
 
 // name: traces_of
 // One page of the traces that tell of an item, the oldest first.

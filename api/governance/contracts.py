@@ -11,6 +11,8 @@ from api.governance.paths import keeper, known_profile
 from api.governance.schemas import (
     ContractAnswer,
     ContractList,
+    ContractPreviewAnswer,
+    ContractPreviewBody,
     ContractVersionList,
 )
 from api.json_blueprint import JsonBlueprint
@@ -85,6 +87,16 @@ def save_contract(values: dict[str, Any], profile: str) -> Response:
     response = jsonify(contract_view(saved.stored))
     response.status_code = HTTPStatus.CREATED if saved.is_new else HTTPStatus.OK
     return response
+
+
+@blueprint.post("/<profile>/preview")
+@requires(Role.READER)
+@blueprint.arguments(ContractPreviewBody)
+@blueprint.response(200, ContractPreviewAnswer)
+def preview(values: dict[str, Any], profile: str) -> Response:
+    """What a contract would deny, let expire or allow to promote; nothing changes."""
+    known_profile(profile)
+    return jsonify(keeper().preview(values["contract"], values["spaces"]))
 
 
 def contract_view(stored: StoredContract) -> dict[str, Any]:

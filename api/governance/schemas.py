@@ -6,7 +6,7 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from api.fields import NOT_EMPTY, RequestSchema, Text
 from api.paging import PageQuery, page_of
-from api.space_fields import SpaceField
+from api.space_fields import SpaceField, SpacesField
 from graphmem.governance.keeper import CallView
 from graphmem.governance.request import tool_text
 from graphmem.model.governance import ItemKind
@@ -208,6 +208,27 @@ class _ToldAnswer(Schema):
 ItemEventList = page_of(
     _ToldAnswer, "ItemEventList", "One page of the life of an item, the oldest first."
 )
+
+
+class ContractPreviewBody(RequestSchema):
+    """A contract, and the spaces whose present items are looked at."""
+
+    contract = fields.Dict(keys=fields.String(), required=True)
+    spaces = SpacesField()
+
+
+class _FoundAnswer(Schema):
+    id = fields.String()
+    reason = fields.String()
+
+
+class ContractPreviewAnswer(Schema):
+    """What a contract would do; each list has at most 200, the counts have all."""
+
+    denied = fields.List(fields.Nested(_FoundAnswer))
+    expiring = fields.List(fields.Nested(_FoundAnswer))
+    promotable = fields.List(fields.Nested(_FoundAnswer))
+    counts = fields.Dict(keys=fields.String(), values=fields.Integer())
 
 
 def call_view(call: CallView, query: dict[str, Any], *names: str) -> dict[str, Any]:

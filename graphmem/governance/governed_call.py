@@ -14,6 +14,7 @@ from graphmem.gateway.screening import text_refusal
 from graphmem.gateway.workbench import Workbench
 from graphmem.governance.call import call
 from graphmem.governance.classify import classified, profile_fact
+from graphmem.governance.contract import Contract
 from graphmem.governance.contract_form import contract_of_document
 from graphmem.governance.memories import decide_memories, logical_key
 from graphmem.governance.phases import phase_index
@@ -29,16 +30,13 @@ from graphmem.model.space import Space, SpaceKind
 from graphmem.model.state import GraphState, Selection
 from graphmem.model.trace import TraceKind, TraceRecord
 from graphmem.model.writing import IdempotencyKey
-from graphmem.store.contracts import StoredContract, contract_of
+from graphmem.store.contracts import profile_key
 from graphmem.store.governance import (
+    ChangedItems,
     GovernedItems,
-    leave,
     lock_places,
-    save_items,
-    save_phases,
-    save_places,
+    save_changes,
 )
-from graphmem.store.governance_traces import save_governed_trace
 from graphmem.store.idempotency import lock_answer, save_answer
 from graphmem.store.writes import lock_claims, lock_memories
 from graphmem.text.dedup_keys import dedup_key, fact_dedup_key
@@ -118,47 +116,55 @@ class GovernedCall(MemoryOperation[Governed]):
         """
         if self.retry and (replayed := lock_answer(transaction, self.retry)):
             return GraphState(records=_Read(replayed=replayed))
-        stored = contract_of(transaction, self.caller.tenant, self.request.profile)
-        if stored is None:
-            message = f"There is no contract for the profile {self.request.profile}."
-            raise NotFound(message)
         locked = lock_claims(transaction, self.selection().claims)
-        places = self._places(transaction)
-        state, items = self._state(transaction, stored, places)
-        keys = sorted(memory_key(item.space, item.uid) for item in items)
-        memories = lock_memories(transaction, keys)
+        places, version, contract = self._places(transaction)
+        state, changing, others = self._state(transaction, contract, places)
+        keys = sorted(memory_key(item.space, item.uid) for item in changing)
+        memories = lock_memories(transaction, keys) if keys else {}
         present = [
-            item
-            for item in items
-            if (known := memories.get(memory_key(item.space, item.uid)))
-            and known.status is Status.ACTIVE
+            *others,
+            *(
+                item
+                for item in changing
+                if (known := memories.get(memory_key(item.space, item.uid)))
+                and known.status is Status.ACTIVE
+            ),
         ]
         return GraphState(
             memories=memories,
             claims={claim: row["memory"] for claim, row in locked.items() if row["memory"]},
-            records=_Read(state=replace(state, items=present), version=stored.version),
+            records=_Read(state=replace(state, items=present), version=version),
             resting=read_resting(transaction, transaction.reactions, memories=keys),
         )
 
-    def _places(self, transaction: Workbench) -> Mapping[SpaceKind, Place]:
+    def _places(self, transaction: Workbench) -> tuple[Mapping[SpaceKind, Place], int, Contract]:
+        """The places under their locks, and the contract with its version."""
         owners = self.request.owners
         hint = self.request.hint
         target = hint.target if hint and self.request.records else None
         makes = [space for kind, space in owners.by_kind.items() if kind in (*_OWN, target)]
         allowed = [each for kind, each in owners.by_kind.items() if kind in self.allowed]
-        wanted = {*makes, *allowed}
-        places = lock_places(transaction, wanted, makes=makes)
-        person = places[SpaceKind.SESSION].person
-        if person not in {None, owners.user.owner}:
+        places, found = lock_places(
+            transaction,
+            {*makes, *allowed},
+            makes=makes,
+            profile=profile_key(self.caller.tenant, self.request.profile),
+        )
+        if found is None:
+            message = f"There is no contract for the profile {self.request.profile}."
+            raise NotFound(message)
+        if places[SpaceKind.SESSION].person not in {None, owners.user.owner}:
             raise SessionOfAnother
-        return {
+        version, document = found
+        whole = {
             kind: places.get(kind) or Place(space=space) for kind, space in owners.by_kind.items()
         }
+        return whole, version, contract_of_document(document)
 
     def _state(
-        self, transaction: Workbench, stored: StoredContract, places: Mapping[SpaceKind, Place]
-    ) -> tuple[CallState, list[Item]]:
-        contract = contract_of_document(stored.document)
+        self, transaction: Workbench, contract: Contract, places: Mapping[SpaceKind, Place]
+    ) -> tuple[CallState, list[Item], list[Item]]:
+        """What the call reads, without its items; those that it may change, and the others."""
         reading = ItemReading(
             items=GovernedItems(transaction),
             contract=contract,
@@ -166,7 +172,7 @@ class GovernedCall(MemoryOperation[Governed]):
             allowed=self.allowed,
             request=self.request,
         )
-        items = reading.all()
+        changing, others = reading.all()
         state = CallState(
             contract=contract,
             places=places,
@@ -176,7 +182,7 @@ class GovernedCall(MemoryOperation[Governed]):
             cap=contract.authority_caps.get(self.caller.role),
             screen=self._screen,
         )
-        return state, items
+        return state, changing, others
 
     def _screen(self, text: str) -> str | None:
         """Why the service does not store a text, whatever a contract says."""
@@ -215,12 +221,20 @@ class GovernedCall(MemoryOperation[Governed]):
         """Write the places, the phases, what items are found by, and the trace."""
         written: _Written = decided.records
         world = written.world
-        save_places(transaction, written.places)
-        save_phases(transaction, world.started)
-        save_items(transaction, world.created.values(), is_new=True)
-        save_items(transaction, world.changed.values(), is_new=False)
-        leave(transaction, [(left.item, left.phase) for left in world.left.values()])
-        save_governed_trace(transaction, self._trace(written), items=written.told)
+        before = world.state.places
+        changes = ChangedItems(
+            places=written.places,
+            dropped=[
+                place
+                for kind, place in world.places.items()
+                if place.dropped != before[kind].dropped
+            ],
+            phases=world.started,
+            created=world.created.values(),
+            changed=world.changed.values(),
+            left=[(left.item, left.phase) for left in world.left.values()],
+        )
+        save_changes(transaction, changes, self._trace(written), told=written.told)
         if self.retry:
             save_answer(transaction, self.retry, self.trace_id)
 

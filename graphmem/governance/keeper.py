@@ -2,24 +2,31 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.gateway.gateway import Gateway
 from graphmem.governance.contract import Contract
-from graphmem.governance.contract_form import PROFILE_FORM, contract_of_document, is_profile
+from graphmem.governance.contract_form import (
+    PROFILE_FORM,
+    contract_from,
+    contract_of_document,
+    is_profile,
+)
 from graphmem.governance.contracts import SaveContract, SavedContract
 from graphmem.governance.events import Event, EventKind, item_view
 from graphmem.governance.governed_call import NEW_ITEMS_MOST, GovernedCall
 from graphmem.governance.phases import phase_diff, phase_index
+from graphmem.governance.preview import Preview
 from graphmem.governance.request import CallRequest
 from graphmem.governance.stored_events import restored
 from graphmem.model.caller import Caller
 from graphmem.model.governance import ItemKind, Phase
 from graphmem.model.memory import memory_key
-from graphmem.model.page import Cursor, Page
-from graphmem.model.space import Space, space_from_key
+from graphmem.model.page import Cursor, Page, every_item
+from graphmem.model.space import Space, SpaceKind, space_from_key
 from graphmem.model.trace import TraceRecord
 from graphmem.model.writing import IdempotencyKey
 from graphmem.ports import IdSource
@@ -28,6 +35,8 @@ from graphmem.store.governance import Governance, ListedItem
 from graphmem.store.governance_traces import GovernedTraces
 from graphmem.store.spaces import SpacePolicies
 from graphmem.store.traces import Traces
+
+_READ_AT_ONCE = 1_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -146,6 +155,26 @@ class GovernanceKeeper:
             message = f"There is no contract for the profile {profile}."
             raise NotFound(message)
         return found
+
+    def preview(self, values: Mapping[str, Any], spaces: Sequence[Space]) -> dict[str, Any]:
+        """What a contract would deny, let expire or allow to promote of what is present.
+
+        Raises:
+            InvalidInput: something is wrong with the contract.
+        """
+        preview = Preview(contract=contract_from(values, path="contract."))
+        for space in spaces:
+            place = self.governance.place(space)
+            person = replace(space, kind=SpaceKind.USER, owner=place.person or space.owner)
+            clock = place.clock if person == space else self.governance.place(person).clock
+            for kind in ItemKind:
+                pages = partial(self._present, space, kind)
+                items = (listed.item for listed in every_item(pages))
+                preview.look_at(items, place.created if place.is_shared else clock)
+        return preview.view
+
+    def _present(self, space: Space, kind: ItemKind, after: Cursor | None) -> Page[ListedItem]:
+        return self.governance.items(space, kind, "present", after, limit=_READ_AT_ONCE)
 
     def phases(self, space: Space, after: Cursor | None, *, limit: int) -> Page[tuple[Phase, bool]]:
         """One page of the phases of a space, the newest first."""

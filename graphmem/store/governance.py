@@ -21,7 +21,9 @@ from graphmem.model.memory import Authority, Status
 from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space, SpaceKind, space_from_key
 from graphmem.model.tokens import NEVER_MS
+from graphmem.model.trace import TraceRecord
 from graphmem.store.connection import Connection, Row, Transaction
+from graphmem.store.governance_traces import packed_trace
 from graphmem.store.pages import read_page
 from graphmem.text.dedup_keys import dedup_key, fact_dedup_key, normalised
 
@@ -36,33 +38,26 @@ _LAST = 2**53  # more than any number
 
 
 def lock_places(
-    transaction: Transaction, spaces: Iterable[Space], *, makes: Iterable[Space]
-) -> dict[SpaceKind, Place]:
-    """Take the locks of places, in order; those that are not there are empty, or begin with it."""
+    transaction: Transaction, spaces: Iterable[Space], *, makes: Iterable[Space], profile: str
+) -> tuple[dict[SpaceKind, Place], tuple[int, str] | None]:
+    """Take the locks of places, in order; those that are not there are empty, or begin with it.
+
+    With them comes the contract of a profile, by its key: its version and what it says.
+    """
     made = set(makes)
     wanted = sorted(spaces, key=lambda space: space.key)
     rows = [{"key": space.key, "makes": space in made} for space in wanted]
-    found = transaction.run("governance.lock_places", space_rows=rows)
+    found = transaction.run("governance.lock_places", space_rows=rows, profile=profile)
     known = {row["place"]["key"]: place_from_row(row["place"]) for row in found}
-    return {space.kind: known.get(space.key) or Place(space=space) for space in wanted}
+    places = {space.kind: known.get(space.key) or Place(space=space) for space in wanted}
+    contract = next((each for row in found for each in row["contract"]), None)
+    return places, (contract[0], contract[1]) if contract else None
 
 
 def find_places(reader: Connection, spaces: Sequence[Space]) -> dict[str, Place]:
     """Places as they are, by the key of their space."""
     rows = reader.fetch("governance.places", spaces=[space.key for space in spaces])
     return {row["place"]["key"]: place_from_row(row["place"]) for row in rows}
-
-
-def save_places(transaction: Transaction, places: Sequence[Place]) -> None:
-    """Write what lasts of places, which are there."""
-    rows = [{"key": place.space.key, "properties": place_properties(place)} for place in places]
-    if rows:
-        transaction.run("governance.save_places", space_rows=rows)
-    dropped = [
-        {"space": place.space.key, "dropped": place.dropped} for place in places if place.dropped
-    ]
-    if dropped:
-        transaction.run("governance.drop_ledgers", space_rows=dropped)
 
 
 def place_properties(place: Place) -> dict[str, Any]:
@@ -97,25 +92,6 @@ def place_from_row(node: Row) -> Place:
         top_tick=node.get("top_tick") or 0,
         clock=node.get("clock") or 1,
     )
-
-
-def save_phases(transaction: Transaction, phases: Sequence[tuple[Space, Phase]]) -> None:
-    """Write phases of places."""
-    rows = [
-        {
-            "key": phase_key(space, phase.index),
-            "properties": {
-                "space": space.key,
-                "index": phase.index,
-                "started_at": phase.started_at,
-                "reason": phase.reason,
-                "name": phase.name,
-            },
-        }
-        for space, phase in phases
-    ]
-    if rows:
-        transaction.run("governance.save_phases", space_rows=rows)
 
 
 def phase_key(space: Space, index: int) -> str:
@@ -237,18 +213,70 @@ def _digest(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
-def save_items(transaction: Transaction, items: Iterable[Item], *, is_new: bool) -> None:
-    """Let memories that are written be governed items that are present."""
-    rows = [
-        {
-            "key": _key(item),
-            "phase": phase_key(item.space, item.phase.index),
-            "properties": item_properties(item) if is_new else _changing(item),
-        }
-        for item in items
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ChangedItems:
+    """What a call changed: places, phases that began, and items; each that left from a phase on."""
+
+    places: Sequence[Place] = ()
+    dropped: Sequence[Place] = ()  # of which the ledgers of old phases go
+    phases: Sequence[tuple[Space, Phase]] = ()
+    created: Iterable[Item] = ()
+    changed: Iterable[Item] = ()
+    left: Iterable[tuple[Item, int | None]] = ()
+
+
+def save_changes(
+    transaction: Transaction, changes: ChangedItems, trace: TraceRecord, *, told: Sequence[str]
+) -> None:
+    """Write what a call changed, with its trace; ``told`` are the keys of memories that it names.
+
+    Its memories are written already.
+    """
+    came = [
+        *(_came(item, item_properties(item)) for item in changes.created),
+        *(_came(item, _changing(item)) for item in changes.changed),
     ]
-    if rows:
-        transaction.run("governance.save_items", space_rows=rows)
+    transaction.run(
+        "governance.save",
+        space_rows=[
+            {"key": place.space.key, "properties": place_properties(place)}
+            for place in changes.places
+        ],
+        phases=[_phase_row(space, phase) for space, phase in changes.phases],
+        came=came,
+        left=[
+            {"key": _key(item), "phase": phase, "phase_key": phase_key(item.space, phase or 0)}
+            for item, phase in changes.left
+        ],
+        trace=packed_trace(trace),
+        created_at=trace.created_at.isoformat(),
+        forget_at=trace.forget_at.isoformat() if trace.forget_at else None,
+        space_keys=list(told),
+    )
+    if changes.dropped:
+        rows = [{"space": each.space.key, "dropped": each.dropped} for each in changes.dropped]
+        transaction.run("governance.drop_ledgers", space_rows=rows)
+
+
+def _came(item: Item, properties: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "key": _key(item),
+        "phase": phase_key(item.space, item.phase.index),
+        "properties": properties,
+    }
+
+
+def _phase_row(space: Space, phase: Phase) -> dict[str, Any]:
+    return {
+        "key": phase_key(space, phase.index),
+        "properties": {
+            "space": space.key,
+            "index": phase.index,
+            "started_at": phase.started_at,
+            "reason": phase.reason,
+            "name": phase.name,
+        },
+    }
 
 
 def item_properties(item: Item) -> dict[str, Any]:
@@ -280,20 +308,6 @@ def _changing(item: Item) -> dict[str, Any]:
         "governed_class": class_of(item.space, item.phase.index, rank_of(item.importance)),
         "governed_words": normalised(item.text),
     }
-
-
-def leave(transaction: Transaction, left: Iterable[tuple[Item, int | None]]) -> None:
-    """Let items be present no more, each from a phase on."""
-    rows = [
-        {
-            "key": _key(item),
-            "phase": phase,
-            "phase_key": phase_key(item.space, phase or 0),
-        }
-        for item, phase in left
-    ]
-    if rows:
-        transaction.run("governance.leave", space_rows=rows)
 
 
 def leave_now(transaction: Transaction, keys: Sequence[str]) -> None:
@@ -352,12 +366,64 @@ class Snippets:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WordSearch:
-    """Older snippets that have words of a query, or contain it where ``contained`` is not empty."""
+    """Older snippets that have words of a query, or contain it where ``contained`` is not empty.
 
-    of: Snippets
+    ``before_ticks`` are those before which each class of one space and phase is searched.
+    """
+
+    before_ticks: Mapping[str, int]
+    lasting: Lasting
     searches: Sequence[str]
-    before_tick: int
     contained: str = ""
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """As the query names it."""
+        classes = " ".join(sorted(self.before_ticks))
+        return {
+            "before_ticks": dict(self.before_ticks),
+            "searches": [f"governed_class:({classes}) AND {text}" for text in self.searches],
+            "contained": self.contained,
+            **self.lasting.row,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedItems:
+    """Which present items a call asks for; each list is answered by one of its own, in order."""
+
+    rows: list[dict[str, Any]] = field(default_factory=list)
+
+    def talk(self, space: Space, first: int, last: int) -> None:
+        """The messages and summaries of some phases of a session, the newest."""
+        place = list_of(space, ItemKind.SHORT_TERM)
+        self._ask("talk", place=place, first=first, last=last)
+
+    def ending(self, space: Space, kind: ItemKind, lasting: Lasting) -> None:
+        """Those of a place whose time passes soon, and those that are to be told a tick."""
+        place = list_of(space, kind)
+        for event, mark in lasting.before.items():
+            self._ask("aged", place=place, event=event.value, before=mark)
+        timed = [event.value for event, mode in lasting.modes.items() if mode == "ttl"]
+        if timed:
+            self._ask("timed", place=place, due=lasting.due, events=timed)
+            self._ask("untold", place=place, events=timed)
+
+    def met(self, space: Space, kind: ItemKind, key: str) -> None:
+        """The newest one of a dedup key."""
+        self._ask("met", place=list_of(space, kind), dedup=_digest(key))
+
+    def facts(self, space: Space, phases: range) -> None:
+        """The oldest facts of some phases of a space."""
+        place = list_of(space, ItemKind.PROFILE)
+        self._ask("facts", place=place, first=min(phases), last=max(phases))
+
+    def newest(self, wanted: Snippets) -> None:
+        """The newest snippets of a class."""
+        self._ask("newest", **wanted.row)
+
+    def _ask(self, asked: str, **values: Any) -> None:  # noqa: ANN401
+        self.rows.append({"asked": asked, "number": len(self.rows), **values})
 
 
 class GovernedItems:
@@ -366,71 +432,26 @@ class GovernedItems:
     def __init__(self, transaction: Transaction) -> None:
         self._transaction = transaction
 
-    def talk(self, space: Space, first: int, last: int) -> list[Item]:
-        """The present messages and summaries of some phases of a session."""
-        rows = self._transaction.run(
-            "governance.talk",
-            space_key=list_of(space, ItemKind.SHORT_TERM),
-            first=first,
-            last=last,
-            limit=_TALK_MOST,
-        )
-        return _items(rows)
-
-    def ending(self, places: Mapping[tuple[Space, ItemKind], Lasting]) -> list[Item]:
-        """Present items whose time passes soon, and those that are to be told a tick."""
-        rows = [
-            {
-                "place": list_of(space, kind),
-                "ages": [
-                    {"event": event.value, "before": mark} for event, mark in lasting.before.items()
-                ],
-                "timed": [event.value for event, mode in lasting.modes.items() if mode == "ttl"],
-                "due": lasting.due,
-            }
-            for (space, kind), lasting in places.items()
-        ]
-        return _items(self._run("governance.ending", rows))
-
-    def met(self, wanted: Iterable[tuple[Space, ItemKind, str]]) -> list[Item]:
-        """The newest present item of each of some dedup keys."""
-        rows = [
-            {"place": list_of(space, kind), "dedup": _digest(key)} for space, kind, key in wanted
-        ]
-        return _items(self._run("governance.met", rows))
-
-    def facts(self, phases: Mapping[Space, range], *, limit: int) -> list[Item]:
-        """The oldest present facts of some phases of spaces, which come newest first."""
-        rows = [
-            {
-                "place": list_of(space, ItemKind.PROFILE),
-                "first": min(some),
-                "last": max(some),
-            }
-            for space, some in phases.items()
-            if some
-        ]
-        return _items(self._run("governance.facts", rows, limit=limit))
-
-    def newest(self, wanted: Sequence[Snippets], *, limit: int) -> list[list[Item]]:
-        """The newest present snippets of each kind that is asked for, in the same order."""
-        rows = self._run("governance.newest", [each.row for each in wanted], limit=limit)
-        found: dict[str, list[Item]] = {each.name: [] for each in wanted}
-        for row in rows:
-            found[row["class"]].append(item_from_row(row["item"]))
-        return [found[each.name] for each in wanted]
+    def present(
+        self, asked: AskedItems, *, facts: int, newest: int
+    ) -> list[tuple[str, list[Item]]]:
+        """What is asked for, row by row, each with what it asked; how many facts and snippets."""
+        found: list[tuple[str, list[Item]]] = [(row["asked"], []) for row in asked.rows]
+        if found:
+            rows = self._transaction.run(
+                "governance.present",
+                space_rows=asked.rows,
+                talk_most=_TALK_MOST,
+                facts_most=facts,
+                newest_most=newest,
+            )
+            for row in rows:
+                found[row["number"]][1].append(item_from_row(row["item"]))
+        return found
 
     def matching(self, searches: Sequence[WordSearch], *, limit: int) -> list[Item]:
         """The newest of older snippets that words find."""
-        rows = [
-            {
-                **each.of.row,
-                "searches": [f"governed_class:{each.of.name} AND {text}" for text in each.searches],
-                "before_tick": each.before_tick,
-                "contained": each.contained,
-            }
-            for each in searches
-        ]
+        rows = [each.row for each in searches]
         return _items(self._run("governance.matching", rows, limit=limit))
 
     def phases_with_snippets(

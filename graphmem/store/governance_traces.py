@@ -2,39 +2,31 @@
 
 import json
 import zlib
-from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from graphmem.model.job import Run
 from graphmem.model.page import Cursor, Page
 from graphmem.model.trace import TraceRecord
-from graphmem.store.connection import Connection, Transaction
+from graphmem.store.connection import Connection
 from graphmem.store.forgetting import Forgetting
 from graphmem.store.mapping import trace_from_node
 
 _FIRST_TIME = "0001-01-01T00:00:00+00:00"
 
 
-def save_governed_trace(
-    transaction: Transaction, trace: TraceRecord, *, items: Sequence[str]
-) -> None:
-    """Keep the trace of a call; ``items`` are the keys of the memories that it tells of."""
+def packed_trace(trace: TraceRecord) -> dict[str, Any]:
+    """The properties of the trace of a call but its times."""
     events = json.dumps(list(trace.events), ensure_ascii=False, separators=(",", ":"))
-    transaction.run(
-        "governance.save_trace",
-        trace={
-            "uid": trace.uid,
-            "kind": trace.kind,
-            "tenant": trace.tenant,
-            "spaces": list(trace.spaces),
-            "key_id": trace.key_id,
-            "packed": zlib.compress(events.encode()),
-            "request": json.dumps(dict(trace.request), ensure_ascii=False, sort_keys=True),
-        },
-        created_at=trace.created_at.isoformat(),
-        forget_at=trace.forget_at.isoformat() if trace.forget_at else None,
-        space_keys=list(items),
-    )
+    return {
+        "uid": trace.uid,
+        "kind": trace.kind,
+        "tenant": trace.tenant,
+        "spaces": list(trace.spaces),
+        "key_id": trace.key_id,
+        "packed": zlib.compress(events.encode()),
+        "request": json.dumps(dict(trace.request), ensure_ascii=False, sort_keys=True),
+    }
 
 
 class GovernedTraces:

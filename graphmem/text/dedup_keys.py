@@ -1,8 +1,11 @@
 """Dedup keys: what governed items that speak of the same have in common (004, dedup_key). Pure."""
 
+import re
 import unicodedata
 
 from graphmem.model.governance import EventType, FactKey
+
+_WORDS = re.compile(r"[a-z0-9]+")
 
 
 def normalised(text: str) -> str:
@@ -10,7 +13,10 @@ def normalised(text: str) -> str:
 
     ASCII text is what the source makes of it; of other text the letters stay (trap 34).
     """
-    kept = (each if _is_word(each) else " " for each in text.lower())
+    lower = text.lower()
+    if lower.isascii():
+        return " ".join(_WORDS.findall(lower))
+    kept = (each if _is_word(each) else " " for each in lower)
     return " ".join("".join(kept).split())
 
 

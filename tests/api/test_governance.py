@@ -443,3 +443,28 @@ def test_a_contract_that_denies_everything_works_and_says_so(api):
 
     assert [] == given["written"]
     assert {"policy_deny_promotion"} == {e["reason"] for e in kinds(given["events"], "denied")}
+
+
+def test_a_preview_says_what_a_contract_would_do_and_changes_nothing(assistant):
+    called(assistant, "I prefer tabs.", **ADA)
+    called(assistant, "My name is Ada.", **ADA)
+    rule = {"mode": "decay", "ttl_ticks": 1}
+    contract = {
+        "semantic": True,
+        "deny_event_types": ["fact"],
+        "retention": {"semantic": {"preference": rule}},
+    }
+    body = {"contract": contract, "spaces": ["session:s1", "user:ada"]}
+    found = assistant.post("/v1/contracts/assistant/preview", body).get_json()
+
+    assert {"session:s1:short_term:3", "session:s1:semantic:2", "session:s1:profile:1"} == {
+        each["id"] for each in found["denied"]
+    }
+    assert [{"id": "session:s1:semantic:1", "reason": "decay"}] == found["expiring"]
+    assert {("session:s1:semantic:1", "to:user"), ("session:s1:semantic:2", "to:user")} <= {
+        (each["id"], each["reason"]) for each in found["promotable"]
+    }
+    assert (7, 3) == (found["counts"]["items"], found["counts"]["denied"])
+    assert 2 == len(listed(assistant, status="present"))
+    wrong = assistant.post("/v1/contracts/assistant/preview", body | {"contract": {"x": 1}})
+    assert ["contract.x"] == list(wrong.get_json()["error"]["fields"])

@@ -26,8 +26,8 @@ def walk_through(api):
 def test_the_walk_through_leads_from_a_contract_to_the_life_of_a_fact(api):
     answers = list(walk_through(api))
 
-    assert [201, 200, 200, 200, 200, 200] == [each.status_code for each in answers]
-    _, first, second, third, facts, life = (each.get_json() for each in answers)
+    assert [201, 200, 200, 200, 200, 200, 200] == [each.status_code for each in answers]
+    _, first, second, third, facts, life, preview = (each.get_json() for each in answers)
     assert ["short_term", "short_term", "semantic", "profile"] == [
         i["kind"] for i in first["written"]
     ]
@@ -40,6 +40,9 @@ def test_the_walk_through_leads_from_a_contract_to_the_life_of_a_fact(api):
     told = [event["type"] for call in life["items"] for event in call["events"]]
     assert "memory_write" == told[0] or "memory_write" in told
     assert "memory_deleted" == told[-1]
+    assert [("session:s1:profile:2", "privacy_deny_profile_key")] == [
+        (each["id"], each["reason"]) for each in preview["denied"]
+    ]
     plain = api.get(f"/v1/traces/{third['trace_id']}?view=plain")
     assert "text/plain; charset=utf-8" == plain.content_type
     assert "\nevents.1.type: memory_recall\n" in plain.get_data(as_text=True)

@@ -279,6 +279,11 @@ BY_SPACE |= {
     )
 }
 
+BY_SPACE["POST /v1/contracts/{profile}/preview"] = (
+    "/v1/contracts/assistant/preview",
+    {"contract": {}, "spaces": ["session:ada"]},
+)
+
 # Routes of companions, by what stands behind the user, or behind the user and the persona.
 OF_COMPANIONS = {
     "GET": None,
