@@ -259,6 +259,57 @@ WITH m, p
 MATCH (h:Phase {key: p.key + '|' + p.phase_index})
 MERGE (m)-[:DELETED_IN]->(h);
 
+// name: items_of_space
+// The items of a space, by key, behind one, each with the messages that it sums up, and the phase in which it left.
+// parameters: after, limit, space
+MATCH (m:GovernedItem)
+WHERE m.space = $space AND m.governed_phase >= 0 AND m.key > $after
+RETURN m.key AS key, m.uid AS uid, m.governed_summary_of AS summary_of, m.governed_until AS until
+ORDER BY key
+LIMIT $limit;
+
+// name: to_take_in
+// Memories of some keys that governance keeps, and whether each is an item already.
+// parameters: space_keys
+UNWIND $space_keys AS key
+MATCH (m:Memory {key: key})
+WHERE m.kept_by = 'governance' AND m.native IS NOT NULL
+SET m.locked = true
+REMOVE m.locked
+WITH m
+RETURN @item AS item, m.status = 'active' AS is_present, m:GovernedItem AS is_known
+ORDER BY m.key;
+
+// name: take_in_items
+// Let memories be governed items as another store had them: of the phase in which they came, and in which they left.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (m:Memory {key: row.key})
+SET m:GovernedItem, m += row.properties
+WITH m, row
+CALL (m, row) {
+  MATCH (h:Phase {key: row.added})
+  MERGE (m)-[:ADDED_IN]->(h)
+}
+CALL (m, row) {
+  MATCH (h:Phase {key: row.deleted})
+  MERGE (m)-[:DELETED_IN]->(h)
+};
+
+// name: save_places
+// Write places as another store had them, with their phases.
+// parameters: phases, space_rows
+CALL () {
+  UNWIND $space_rows AS row
+  MATCH (p:GovernedPlace {key: row.key})
+  SET p += row.properties
+}
+UNWIND $phases AS row
+MATCH (p:GovernedPlace {key: row.properties.space})
+MERGE (h:Phase {key: row.key})
+  ON CREATE SET h += row.properties
+MERGE (p)-[:HAS_PHASE]->(h);
+
 // name: list_items
 // One page of the items of a space of one kind, the newest first.
 // parameters: cursor_number, limit, list, status
@@ -324,3 +375,55 @@ RETURN count(*) AS removed;
 MATCH (t:Trace)
 WHERE t.forget_at < $before
 RETURN count(*) AS old;
+
+// name: forget_tenant
+// Remove all of a tenant; its keys begin with its name, of which $space is that with a slash.
+// parameters: space, tenant
+CALL () {
+  MATCH (m:Memory)
+  WHERE m.key STARTS WITH $space
+  DETACH DELETE m
+}
+CALL () {
+  MATCH (k:ClaimKey)
+  WHERE k.key STARTS WITH $space
+  DETACH DELETE k
+}
+CALL () {
+  MATCH (r:Revision)
+  WHERE r.key STARTS WITH $space
+  DETACH DELETE r
+}
+CALL () {
+  MATCH (c:Chunk)
+  WHERE c.key STARTS WITH $space
+  DETACH DELETE c
+}
+CALL () {
+  MATCH (p:GovernedPlace)
+  WHERE p.key STARTS WITH $space
+  DETACH DELETE p
+}
+CALL () {
+  MATCH (h:Phase)
+  WHERE h.key STARTS WITH $space
+  DETACH DELETE h
+}
+CALL () {
+  MATCH (s:Space)
+  WHERE s.key STARTS WITH $space
+  DETACH DELETE s
+}
+CALL () {
+  MATCH (a:AiProfile)
+  WHERE a.key STARTS WITH $tenant + '|'
+  DETACH DELETE a
+}
+CALL () {
+  MATCH (c:Contract)
+  WHERE c.key STARTS WITH $tenant + '|'
+  DETACH DELETE c
+}
+MATCH (t:Trace)
+WHERE t.tenant = $tenant
+DETACH DELETE t;

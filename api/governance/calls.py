@@ -1,22 +1,28 @@
 """Calls of an AI under its contract: what it recalls, what it records, and why."""
 
+from http import HTTPStatus
 from typing import Any
 
 from flask import Response, g, jsonify
 
 from api.auth import requires
-from api.governance.paths import call_request, keeper
+from api.governance.paths import keeper, known_profile
 from api.governance.schemas import (
     CallQuery,
     GovernedRecallAnswer,
     GovernedRecallBody,
     GovernedRecordBody,
+    ImposedAnswer,
+    ImposedBody,
     RecordAnswer,
     WholeCallAnswer,
     call_view,
 )
 from api.idempotency import IDEMPOTENCY_HEADER, idempotency_key
 from api.json_blueprint import JsonBlueprint
+from graphmem.governance.call_form import call_request
+from graphmem.governance.events import item_view
+from graphmem.governance.imposed import Imposing
 from graphmem.governance.keeper import CallView
 from graphmem.model.caller import Role
 from graphmem.model.governance import ItemKind
@@ -69,6 +75,19 @@ def whole_call(values: dict[str, Any], query: dict[str, Any], profile: str) -> R
     return jsonify(call_view(call, query, "recalled", "written"))
 
 
+@blueprint.post("/<profile>/imposed")
+@requires(Role.ADMIN)
+@blueprint.arguments(ImposedBody)
+@blueprint.response(201, ImposedAnswer)
+def impose(values: dict[str, Any], profile: str) -> Response:
+    """Let an item of the highest authority in: a snippet, or with a key a fact."""
+    imposing = Imposing(space=values["space"], text=values["text"], key=values.get("key"))
+    item, events, trace_id = keeper().impose(known_profile(profile), imposing, caller=g.caller)
+    response = jsonify(item=item_view(item), events=list(events), trace_id=trace_id)
+    response.status_code = HTTPStatus.CREATED
+    return response
+
+
 def _called(profile: str, values: dict[str, Any], **how: bool) -> CallView:
-    request = call_request(profile, values, **how)
+    request = call_request(g.caller.tenant, profile, values, **how)
     return keeper().call(request, caller=g.caller, retry=idempotency_key())

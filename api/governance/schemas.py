@@ -9,7 +9,7 @@ from api.paging import PageQuery, page_of
 from api.space_fields import SpaceField, SpacesField
 from graphmem.governance.keeper import CallView
 from graphmem.governance.request import tool_text
-from graphmem.model.governance import ItemKind
+from graphmem.model.governance import FactKey, ItemKind
 from graphmem.text.normalise import shows_something
 
 TEXT_MOST_CHARS = 32_000
@@ -208,6 +208,33 @@ class _ToldAnswer(Schema):
 ItemEventList = page_of(
     _ToldAnswer, "ItemEventList", "One page of the life of an item, the oldest first."
 )
+
+
+class ImposedBody(RequestSchema):
+    """An item of the highest authority, and the space where it is to hold."""
+
+    space = SpaceField(required=True)
+    kind = fields.Enum(ItemKind, by_value=True, required=True)
+    text = _Spoken(required=True, validate=_TEXT)
+    key = fields.Enum(FactKey, by_value=True)
+
+    @validates_schema
+    def _fits(self, values: dict[str, Any], **_: object) -> None:
+        is_fact = values["kind"] is ItemKind.PROFILE
+        if values["kind"] is ItemKind.SHORT_TERM:
+            message = "Must be semantic or profile."
+            raise ValidationError(message, "kind")
+        if is_fact != ("key" in values):
+            message = "Must be given with profile, and only then."
+            raise ValidationError(message, "key")
+
+
+class ImposedAnswer(Schema):
+    """The item that was imposed, and the events that say so."""
+
+    item = fields.Nested(_ItemAnswer)
+    events = fields.List(fields.Dict())
+    trace_id = fields.String()
 
 
 class ContractPreviewBody(RequestSchema):

@@ -17,8 +17,8 @@ from graphmem.model.caller import Role
 from graphmem.model.space import space_from_key
 from graphmem.model.trace import TraceKind, TraceRecord
 from graphmem.recall.reasons import Reason
+from graphmem.recall.trace_view import trace_view
 from graphmem.text.plain_view import plain_view
-from graphmem.text.times import iso
 
 blueprint = JsonBlueprint(
     "traces", __name__, url_prefix="/v1/traces", description="Why something came back or not"
@@ -68,25 +68,13 @@ def trace(query: dict[str, Any], trace_id: str) -> Response:
 
     The trace of a recall is there half a second later at the latest.
     """
-    shown = trace_view(_found(trace_id))
+    found = _found(trace_id)
+    is_governed = found.kind == TraceKind.GOVERNANCE
+    events = service().of(GovernanceKeeper).restored(found) if is_governed else found.events
+    shown = trace_view(found, events)
     if query["view"] == "plain":
         return Response(plain_view(shown), content_type="text/plain; charset=utf-8")
     return jsonify(shown)
-
-
-def trace_view(found: TraceRecord) -> dict[str, Any]:
-    """A trace as it is shown."""
-    names = [space_from_key(key).name for key in found.spaces]
-    return {
-        "trace_id": found.uid,
-        "kind": found.kind,
-        "created_at": iso(found.created_at),
-        "spaces": names,
-        "key_id": found.key_id,
-        "query": found.query,
-        "request": dict(found.request),
-        "events": _events(found, names),
-    }
 
 
 @blueprint.get("/<trace_id>/why/<uid>")
@@ -111,22 +99,3 @@ def _found(trace_id: str) -> TraceRecord:
     ):
         raise NotFound
     return found
-
-
-def _events(found: TraceRecord, names: list[str]) -> list[dict[str, Any]]:
-    events: list[Any] = list(found.events)
-    if found.kind == TraceKind.GOVERNANCE:
-        return service().of(GovernanceKeeper).restored(found)
-    if found.kind != TraceKind.RECALL:
-        return events
-    returned: Any = found.request.get("returned", 0)
-    return [
-        {
-            "uid": uid,
-            "space": names[space],
-            "rank": rank,
-            "score": score,
-            "returned": rank <= returned,
-        }
-        for rank, (space, uid, score) in enumerate(events, start=1)
-    ]

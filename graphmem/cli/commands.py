@@ -12,6 +12,7 @@ from rich.console import Console
 from graphmem import __version__
 from graphmem.bootstrap import Graphmem, build, embedder_of
 from graphmem.cli.companion import companion
+from graphmem.cli.governance import governed, trace
 from graphmem.cli.shared import (
     OUTPUT,
     TENANT,
@@ -493,4 +494,5 @@ def demo(settings: Settings) -> None:
     run_demo(settings, Console())
 
 
-cli.add_command(companion)
+for command in (companion, governed, trace):
+    cli.add_command(command)

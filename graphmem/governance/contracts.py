@@ -20,6 +20,11 @@ from graphmem.model.trace import TraceKind
 from graphmem.store.contracts import StoredContract, lock_profile, save_contract
 
 
+def document_of(contract: Contract) -> str:
+    """A contract as it is kept: the whole of it."""
+    return json.dumps(contract.shown, ensure_ascii=False, sort_keys=True)
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SavedContract:
     """A contract as it holds now, and whether it is a new version."""
@@ -72,7 +77,7 @@ class SaveContract(Operation[StoredContract | None, SavedContract]):
 
     def decide(self, state: StoredContract | None, now: datetime) -> Decided[SavedContract]:
         """Add a version, where it differs."""
-        document = json.dumps(self.contract.shown, ensure_ascii=False, sort_keys=True)
+        document = document_of(self.contract)
         if state and state.document == document:
             return Decided(answer=SavedContract(stored=state, is_new=False))
         stored = StoredContract(

@@ -21,7 +21,8 @@ from graphmem.governance.phases import phase_index
 from graphmem.governance.reading import ItemReading
 from graphmem.governance.request import CallAnswer, CallRequest
 from graphmem.governance.stored_events import compact, is_hidden
-from graphmem.governance.world import CallState, World
+from graphmem.governance.world import CallState
+from graphmem.governance.written import Written
 from graphmem.model.caller import Caller, Role
 from graphmem.model.governance import ROOM, EventType, Item, ItemKind, LedgerEntry, Place
 from graphmem.model.memory import Status, memory_key
@@ -32,7 +33,6 @@ from graphmem.model.trace import TraceKind, TraceRecord
 from graphmem.model.writing import IdempotencyKey
 from graphmem.store.contracts import profile_key
 from graphmem.store.governance import (
-    ChangedItems,
     GovernedItems,
     lock_places,
     save_changes,
@@ -209,7 +209,13 @@ class GovernedCall(MemoryOperation[Governed]):
         return Decided(
             answer=Governed(answer=answer, version=read.version),
             memories=draft.decision(),
-            records=_Written(world=world, answer=answer, version=read.version, now=now),
+            records=Written(
+                world=world,
+                events=answer.events,
+                items=[*(each.item for each in answer.recalled), *answer.written],
+                version=read.version,
+                now=now,
+            ),
         )
 
     def apply(self, transaction: Workbench, decided: Decided[Governed]) -> None:
@@ -219,22 +225,8 @@ class GovernedCall(MemoryOperation[Governed]):
 
     def apply_records(self, transaction: Workbench, decided: Decided[Governed]) -> None:
         """Write the places, the phases, what items are found by, and the trace."""
-        written: _Written = decided.records
-        world = written.world
-        before = world.state.places
-        changes = ChangedItems(
-            places=written.places,
-            dropped=[
-                place
-                for kind, place in world.places.items()
-                if place.dropped != before[kind].dropped
-            ],
-            phases=world.started,
-            created=world.created.values(),
-            changed=world.changed.values(),
-            left=[(left.item, left.phase) for left in world.left.values()],
-        )
-        save_changes(transaction, changes, self._trace(written), told=written.told)
+        written: Written = decided.records
+        save_changes(transaction, written.changes, self._trace(written), told=written.told)
         if self.retry:
             save_answer(transaction, self.retry, self.trace_id)
 
@@ -242,7 +234,7 @@ class GovernedCall(MemoryOperation[Governed]):
         """None: the call keeps its own."""
         return []
 
-    def _trace(self, written: "_Written") -> TraceRecord:
+    def _trace(self, written: Written) -> TraceRecord:
         request, contract = self.request, written.world.contract
         hides = is_hidden(contract, request.input, self._screen)
         days = contract.keep_events_days
@@ -258,46 +250,12 @@ class GovernedCall(MemoryOperation[Governed]):
             spaces=tuple(spaces),
             key_id=self.caller.key_id,
             created_at=written.now,
-            events=compact(written.answer.events, hides_query=hides),
+            events=compact(written.events, hides_query=hides),
             request={
                 "profile": request.profile,
                 "version": written.version,
                 "session": request.owners.session.owner,
-                "clock": written.answer.clock,
+                "clock": written.world.clock,
             },
             forget_at=written.now + timedelta(days=days) if days else None,
         )
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _Written:
-    """What a call changed, and what its trace says."""
-
-    world: World
-    answer: CallAnswer
-    version: int
-    now: datetime
-
-    @property
-    def places(self) -> list[Place]:
-        """The places that changed; that of the person has the clock."""
-        world = self.world
-        session, user = world.places[SpaceKind.SESSION], world.places[SpaceKind.USER]
-        is_used = world.clock != world.state.places[SpaceKind.USER].clock
-        changed = dict(world.places)
-        if is_used:
-            changed[SpaceKind.USER] = replace(user, clock=world.clock)
-            changed[SpaceKind.SESSION] = replace(session, person=user.space.owner)
-        before = world.state.places
-        return [place for kind, place in changed.items() if place != before[kind]]
-
-    @property
-    def told(self) -> list[str]:
-        """The keys of the memories that its events tell of."""
-        items = [
-            *(each.item for each in self.answer.recalled),
-            *self.answer.written,
-            *self.world.changed.values(),
-            *(left.item for left in self.world.left.values()),
-        ]
-        return sorted({memory_key(item.space, item.uid) for item in items})

@@ -18,12 +18,13 @@ from graphmem.governance.contract_form import (
 from graphmem.governance.contracts import SaveContract, SavedContract
 from graphmem.governance.events import Event, EventKind, item_view
 from graphmem.governance.governed_call import NEW_ITEMS_MOST, GovernedCall
+from graphmem.governance.imposed import ImposeItem, Imposing
 from graphmem.governance.phases import phase_diff, phase_index
 from graphmem.governance.preview import Preview
 from graphmem.governance.request import CallRequest
 from graphmem.governance.stored_events import restored
 from graphmem.model.caller import Caller
-from graphmem.model.governance import ItemKind, Phase
+from graphmem.model.governance import Item, ItemKind, Phase
 from graphmem.model.memory import memory_key
 from graphmem.model.page import Cursor, Page, every_item
 from graphmem.model.space import Space, SpaceKind, space_from_key
@@ -122,6 +123,43 @@ class GovernanceKeeper:
         contract = contract_of_document(stored.document) if stored else Contract()
         events: list[Any] = list(trace.events)
         return restored(events, contract, profile=request["profile"], session=request["session"])
+
+    def impose(
+        self, profile: str, imposing: Imposing, *, caller: Caller
+    ) -> tuple[Item, Sequence[Event], str]:
+        """Let an item of the highest authority in; itself, the events, and the trace.
+
+        Raises:
+            Forbidden: the key is no admin's there.
+            InvalidInput: no contract governs such a space.
+            NotFound: the profile has no contract, or nobody wrote to that session.
+            PolicyRefused: it may not be stored.
+            Conflict: what is there says the same, or wins.
+        """
+        space = imposing.space
+        operation = ImposeItem(
+            imposing=imposing,
+            profile=profile,
+            caller=caller,
+            person=self._person_of(space),
+            policy=self.policies.of(space),
+            uids=[self.ids.new("memory")],
+            trace_id=self.ids.new("trace"),
+        )
+        item, events = self.gateway.execute(operation, caller, trace_id=operation.trace_id).answer
+        return item, events, operation.trace_id
+
+    def _person_of(self, space: Space) -> Space | None:
+        """Whose clock counts in a space."""
+        if space.kind is SpaceKind.USER:
+            return space
+        if space.kind is not SpaceKind.SESSION:
+            return None
+        person = self.governance.place(space).person
+        if person is None:
+            message = "Nobody wrote to that session yet."
+            raise NotFound(message)
+        return replace(space, kind=SpaceKind.USER, owner=person)
 
     def save_contract(
         self, profile: str, values: Mapping[str, Any], *, caller: Caller

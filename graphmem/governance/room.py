@@ -2,6 +2,7 @@
 
 from graphmem.governance.keeper import GovernanceKeeper
 from graphmem.governance.reaction import EndLedgers
+from graphmem.governance.transfer import transfers_over
 from graphmem.model.governance import ROOM
 from graphmem.model.trace import TraceKind
 from graphmem.rooms import Core, Prune, Room
@@ -33,4 +34,5 @@ def build(core: Core) -> Room:
             ),
         ),
         reactions=(EndLedgers(),),
+        transfers=transfers_over(core.gateway, core.connection),
     )

@@ -15,7 +15,7 @@ from graphmem.model.governance import ItemKind
 from graphmem.text.secrets import has_secret
 
 _SHARED = ("trace_version", "ai_profile", "session")
-_SNAPSHOTS = ("policy", "policy_snapshot")
+SNAPSHOTS = ("policy", "policy_snapshot")
 _OF_PHASES = frozenset({EventKind.PHASE_STARTED, EventKind.DELETED})
 _WITHOUT = frozenset({EventKind.WRITE, EventKind.CONFLICT, EventKind.PHASE_DIFF, EventKind.RECALL})
 
@@ -26,7 +26,7 @@ def compact(events: Sequence[Event], *, hides_query: bool) -> list[Event]:
 
 
 def _compact(event: Event, *, hides_query: bool) -> Event:
-    kept = {name: value for name, value in event.items() if name not in (*_SHARED, *_SNAPSHOTS)}
+    kept = {name: value for name, value in event.items() if name not in (*_SHARED, *SNAPSHOTS)}
     if hides_query and "query" in kept:
         kept["query"] = REDACTED
     if "attempted" in kept:
@@ -74,7 +74,7 @@ def _said_of_contract(
 def without_snapshots(events: Iterable[Event]) -> list[Event]:
     """Events without what their contract says."""
     return [
-        {name: value for name, value in event.items() if name not in _SNAPSHOTS} for event in events
+        {name: value for name, value in event.items() if name not in SNAPSHOTS} for event in events
     ]
 
 

@@ -242,7 +242,7 @@ def save_changes(
             {"key": place.space.key, "properties": place_properties(place)}
             for place in changes.places
         ],
-        phases=[_phase_row(space, phase) for space, phase in changes.phases],
+        phases=[phase_row(space, phase) for space, phase in changes.phases],
         came=came,
         left=[
             {"key": _key(item), "phase": phase, "phase_key": phase_key(item.space, phase or 0)}
@@ -266,7 +266,8 @@ def _came(item: Item, properties: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _phase_row(space: Space, phase: Phase) -> dict[str, Any]:
+def phase_row(space: Space, phase: Phase, *, is_dropped: bool = False) -> dict[str, Any]:
+    """A phase as queries name it."""
     return {
         "key": phase_key(space, phase.index),
         "properties": {
@@ -275,6 +276,7 @@ def _phase_row(space: Space, phase: Phase) -> dict[str, Any]:
             "started_at": phase.started_at,
             "reason": phase.reason,
             "name": phase.name,
+            "dropped": True if is_dropped else None,
         },
     }
 

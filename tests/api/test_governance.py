@@ -468,3 +468,67 @@ def test_a_preview_says_what_a_contract_would_do_and_changes_nothing(assistant):
     assert 2 == len(listed(assistant, status="present"))
     wrong = assistant.post("/v1/contracts/assistant/preview", body | {"contract": {"x": 1}})
     assert ["contract.x"] == list(wrong.get_json()["error"]["fields"])
+
+
+IMPOSED = {"space": "session:s1", "kind": "profile", "text": "Ada Lovelace", "key": "name"}
+
+
+def test_an_imposed_item_beats_what_was_said_and_only_a_correction_beats_it(assistant):
+    called(assistant, "My name is Ada.", **ADA)
+    found = assistant.post(f"{PROFILE}/imposed", IMPOSED)
+    later = called(assistant, "My name is Bob.", **ADA)
+    corrected = called(assistant, "Actually, my name is Cid.", **ADA)
+
+    assert 201 == found.status_code, found.get_json()
+    imposed = found.get_json()
+    assert ("system_imposed", "session:s1:profile:2") == (
+        imposed["item"]["meta"]["authority"],
+        imposed["item"]["id"],
+    )
+    assert [("conflict", "authority"), ("deleted", "superseded")] == why(
+        imposed["events"], "conflict", "deleted"
+    )
+    assert [("conflict", "authority")] == why(later["events"], "conflict")
+    assert [("conflict", "correction")] == why(corrected["events"], "conflict")
+    trace = assistant.get(f"/v1/traces/{imposed['trace_id']}").get_json()
+    assert imposed["events"] == trace["events"]
+
+
+def test_what_is_imposed_on_all_is_recalled_by_everybody_with_ticks_of_its_own(assistant):
+    body = {"space": "system:system", "kind": "semantic", "text": "We use tabs here."}
+    first = assistant.post(f"{PROFILE}/imposed", body).get_json()["item"]
+    second = assistant.post(f"{PROFILE}/imposed", body | {"text": "We use Go here."}).get_json()
+
+    assert first["created_at"] < second["item"]["created_at"]
+    found = recalled(assistant, "tabs?", **ADA)["context"]["semantic"]
+    assert ["We use tabs here.", "We use Go here."] == texts(found)
+
+
+@pytest.mark.parametrize(
+    ("changes", "status", "path"),
+    [
+        ({"space": "session:nobody"}, 404, None),
+        ({"space": "namespace:x"}, 422, "space"),
+        ({"space": "user:ada/coach"}, 422, "space"),
+        ({"kind": "short_term"}, 422, "kind"),
+        ({"kind": "semantic"}, 422, "key"),
+        ({"key": "shoe"}, 422, "key"),
+        ({"text": " "}, 422, "text"),
+        ({"text": "password"}, 403, None),
+    ],
+)
+def test_what_cannot_be_imposed_is_told_and_changes_nothing(assistant, changes, status, path):
+    called(assistant, "Hello.", **ADA)
+    found = assistant.post(f"{PROFILE}/imposed", IMPOSED | changes)
+
+    assert status == found.status_code, found.get_json()
+    assert [path] == list(found.get_json()["error"].get("fields", {None: 0}))
+    assert [] == listed(assistant, kind="profile")
+
+
+def test_only_an_admin_imposes_and_the_same_again_is_a_conflict(assistant):
+    called(assistant, "Hello.", **ADA)
+    writer = assistant.with_key(Role.CURATOR, "*")
+
+    assert 403 == writer.post(f"{PROFILE}/imposed", IMPOSED).status_code
+    assert [201, 409] == [assistant.post(f"{PROFILE}/imposed", IMPOSED).status_code for _ in "12"]

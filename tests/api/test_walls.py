@@ -262,6 +262,7 @@ OF_GOVERNED = {
     "POST /recall": {"input": SECRET[:4], "state": ADA},
     "POST /record": {"input": "Mine.", "output": "Mine.", "state": ADA},
     "POST /calls": {"input": "Mine.", "output": "Mine.", "state": ADA},
+    "POST /imposed": {"space": "session:ada", "kind": "semantic", "text": "Mine."},
     "GET /phases": "?space=session:ada",
     "GET /phases/diff": "?space=session:ada&from=phase-1&to=phase-1",
     "GET /items": "?space=session:ada&kind=short_term",
