@@ -109,6 +109,7 @@ SET h.dropped = true;
 CASE row.modes[m.governed_event]
   WHEN 'decay' THEN m.governed_mark >= row.before[m.governed_event]
   WHEN 'ttl' THEN m.governed_due > row.due
+    AND (m.governed_due <> @NEVER_MS OR m.governed_mark >= row.before[m.governed_event])
   ELSE true
 END
 
@@ -182,7 +183,7 @@ ORDER BY m.key;
 UNWIND $space_rows AS row
 CALL (row) {
   MATCH (m:GovernedItem)
-  WHERE m.governed_place = row.place AND m.governed_phase > row.dropped
+  WHERE m.governed_place = row.place AND m.governed_phase > 0
   WITH m.governed_phase AS phase ORDER BY phase DESC LIMIT $limit
   RETURN DISTINCT phase
 }
@@ -190,11 +191,17 @@ RETURN row.place AS place, phase
 ORDER BY place, phase DESC;
 
 // name: ledger
-// What came into the ledgers of a space, or left them, behind one phase and up to another.
-// parameters: after, space, up_to
+// What came into the ledgers of a space, or left them, behind one phase and up to another, and what has a key of that
+// or of some others.
+// parameters: after, keys, space, up_to
 CALL () {
   MATCH (m:GovernedItem)
   WHERE m.space = $space AND m.governed_phase > $after AND m.governed_phase <= $up_to
+  RETURN collect(DISTINCT m.governed_key) AS came
+}
+CALL (came) {
+  MATCH (m:GovernedItem)
+  WHERE m.space = $space AND m.governed_key IN came + $keys
   RETURN m
 UNION
   MATCH (m:GovernedItem)
@@ -280,6 +287,16 @@ WITH m
 RETURN @item AS item, m.status = 'active' AS is_present, m:GovernedItem AS is_known
 ORDER BY m.key;
 
+// name: taken_numbers
+// Items that have the numbers of others.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (m:GovernedItem)
+WHERE m.governed_list = row.list AND m.governed_number = row.number AND m.key <> row.key
+RETURN m.key AS key
+ORDER BY key
+LIMIT 1;
+
 // name: take_in_items
 // Let memories be governed items as another store had them: of the phase in which they came, and in which they left.
 // parameters: space_rows
@@ -333,6 +350,7 @@ RETURN count(m) AS total;
 MATCH (m:GovernedItem)
 WHERE m.governed_list = $list AND m.governed_number = $number
 RETURN @item AS item, m.governed_place IS NOT NULL AS is_present, m.status_reason AS reason, m.status AS status
+ORDER BY m.key
 LIMIT 1;
 
 // name: list_phases
@@ -350,6 +368,20 @@ LIMIT $limit;
 MATCH (h:Phase)
 WHERE h.space = $space
 RETURN count(h) AS total;
+
+// name: told
+// The items that a trace tells of, each in a space of its tenant.
+// parameters: space, uid
+MATCH (t:Trace {uid: $uid})-[:TELLS_OF]->(m:GovernedItem)
+WHERE m.key STARTS WITH $space
+RETURN @item AS item
+ORDER BY m.key;
+
+// name: count_traces_of
+// How many traces tell of an item.
+// parameters: space_key
+MATCH (t:Trace)-[:TELLS_OF]->(:Memory {key: $space_key})
+RETURN count(t) AS total;
 
 // name: traces_of
 // One page of the traces that tell of an item, the oldest first.

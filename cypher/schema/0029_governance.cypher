@@ -12,6 +12,7 @@ CREATE INDEX governed_marks IF NOT EXISTS FOR (m:GovernedItem) ON (m.governed_pl
 CREATE INDEX governed_dues IF NOT EXISTS FOR (m:GovernedItem) ON (m.governed_place, m.governed_due);
 CREATE INDEX governed_keys IF NOT EXISTS FOR (m:GovernedItem) ON (m.governed_place, m.governed_dedup);
 CREATE INDEX governed_added IF NOT EXISTS FOR (m:GovernedItem) ON (m.space, m.governed_phase);
+CREATE INDEX governed_said IF NOT EXISTS FOR (m:GovernedItem) ON (m.space, m.governed_key);
 CREATE INDEX governed_until IF NOT EXISTS FOR (m:GovernedItem) ON (m.space, m.governed_until);
 CREATE INDEX trace_forget IF NOT EXISTS FOR (t:Trace) ON (t.forget_at);
 CREATE FULLTEXT INDEX governed_words IF NOT EXISTS FOR (m:GovernedItem) ON EACH [m.governed_class, m.governed_words]

@@ -29,7 +29,8 @@ def call_request(
     if not is_profile(profile):
         raise InvalidInput({"profile": [PROFILE_FORM]})
     state, identity = values.get("state", {}), values.get("identity", {})
-    for name, value in (("state", state), ("identity", identity)):
+    tools = {"tool_events": list(values.get("tool_events", ()))}
+    for name, value in (("state", state), ("identity", identity), ("tool_events", tools)):
         if problem := json_problem(value, depth=_STATE_DEPTH, most_bytes=_STATE_BYTES):
             raise InvalidInput({name: [problem]})
     return CallRequest(

@@ -71,9 +71,11 @@ def classified(text: str) -> EventType:
 
 
 def _contrasts(lower: str) -> bool:
-    """Whether a text says what is not so, and behind it what is: ``not … but``."""
-    denied = _NOT.search(lower)
-    return denied is not None and _BUT.search(lower, denied.end()) is not None
+    """Whether a line says what is not so, and behind it what is: ``not … but``."""
+    return any(
+        (denied := _NOT.search(line)) and _BUT.search(line, denied.end())
+        for line in lower.split("\n")
+    )
 
 
 def profile_fact(text: str) -> ProfileFact | None:

@@ -10,6 +10,7 @@ from typing import Any
 from marshmallow import RAISE, Schema, ValidationError, fields, validate, validates_schema
 
 from graphmem.errors import InvalidInput
+from graphmem.gateway.validation import json_problem
 from graphmem.governance.contract import (
     CURRENT_ONLY,
     FORGET_POLICIES,
@@ -34,6 +35,7 @@ _PHASES_MOST = 10_000
 _PATTERNS_MOST, _PATTERN_CHARS = 100, 200
 _PROMOTIONS_MOST = 12
 _DAYS_MOST = 36_500
+_DEPTH, _BYTES_MOST = 8, 200_000
 _CACHED = 512  # contracts that were read
 
 
@@ -202,13 +204,27 @@ def contract_from(values: object, *, path: str = "") -> Contract:
     Raises:
         InvalidInput: something is wrong with it; all problems, by field behind a path.
     """
+    if isinstance(values, dict):
+        problem = json_problem(values, depth=_DEPTH, most_bytes=_BYTES_MOST)
+        if problem:
+            raise InvalidInput({f"{path}contract" if not path else path.rstrip("."): [problem]})
     try:
         loaded = ContractForm().load(values)  # type: ignore[arg-type]
     except ValidationError as error:
         found = error.messages
         messages = flat_messages(found) if isinstance(found, dict) else {"contract": found}
-        raise InvalidInput({f"{path}{name}": texts for name, texts in messages.items()}) from error
+        raise InvalidInput(
+            {f"{path}{_place(name)}": texts for name, texts in messages.items()}
+        ) from error
     return _contract(loaded)
+
+
+def _place(name: str) -> str:
+    """Where a problem is in the document; marshmallow names keys and values of a map apart."""
+    first, *others = name.split(".")
+    if first not in {"retention", "promotion", "authority_caps"}:
+        return name
+    return ".".join([first, *(each for each in others if each not in {"key", "value"})])
 
 
 @lru_cache(maxsize=_CACHED)

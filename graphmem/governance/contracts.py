@@ -37,7 +37,7 @@ class SavedContract:
 class SaveContract(Operation[StoredContract | None, SavedContract]):
     """Let a contract hold from now on, as a version of its own where it differs."""
 
-    kind = TraceKind.GOVERNANCE
+    kind = TraceKind.CONTRACT
     role = Role.CURATOR
 
     tenant: str

@@ -119,11 +119,20 @@ class Recalled:
     @property
     def view(self) -> dict[str, Any]:
         """The item with what the recall says of it."""
+        return self._view(None)
+
+    @property
+    def event_view(self) -> dict[str, Any]:
+        """The same as events show it."""
+        return self._view(redacted(self.item.text))
+
+    def _view(self, text: str | None) -> dict[str, Any]:
         tags = (*(self.item.policy_tags or ()), "kept_by:retention_rule")
         scored: dict[str, Any] = {} if self.score is None else {"score": self.score}
         reasons = [*self.reasons, f"space:{self.item.space.kind}"]
         return item_view(
             self.item,
+            text=text,
             tags=tags if self.is_kept_by_rule else None,
             **scored,
             recall_reason=reasons,
@@ -174,7 +183,7 @@ class Frame:
         return self.event(
             EventKind.RECALL,
             query=redacted(query),
-            recalled=[each.view for each in recalled],
+            recalled=[each.event_view for each in recalled],
             policy=self.contract.recall_policy,
             deterministic_hash=deterministic_hash([each.item for each in recalled]),
             spaces_consulted=[space.value for space in consulted],
@@ -191,7 +200,7 @@ class Frame:
         """What a call stored."""
         return self.event(
             EventKind.WRITE,
-            written=[item_view(item) for item in written],
+            written=[item_view(item, text=redacted(item.text)) for item in written],
             reason="interaction_recorded",
         )
 

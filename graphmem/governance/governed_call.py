@@ -42,7 +42,7 @@ from graphmem.store.writes import lock_claims, lock_memories
 from graphmem.text.dedup_keys import dedup_key, fact_dedup_key
 
 NEW_ITEMS_MOST = 16  # of one call
-_OWN = (SpaceKind.SESSION, SpaceKind.USER)  # places that every call locks
+_OWN = (SpaceKind.SESSION, SpaceKind.USER)  # places that begin with a call
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -101,7 +101,7 @@ class GovernedCall(MemoryOperation[Governed]):
         tools = self.request.tool_text
         of_tools = [logical_key(ItemKind.SEMANTIC, dedup_key(EventType.EXECUTION, tools))]
         claims = [(owners.session, key) for key in (*said, *(of_tools if tools else ()))]
-        if hint := self.request.hint:
+        if (hint := self.request.hint) and hint.target in self.allowed:
             claims += [(owners.by_kind[hint.target], key) for key in said]
         return Selection(
             claims=frozenset(logical_claim(space, key, ROOM) for space, key in claims if key)
@@ -142,11 +142,11 @@ class GovernedCall(MemoryOperation[Governed]):
         owners = self.request.owners
         hint = self.request.hint
         target = hint.target if hint and self.request.records else None
-        makes = [space for kind, space in owners.by_kind.items() if kind in (*_OWN, target)]
-        allowed = [each for kind, each in owners.by_kind.items() if kind in self.allowed]
+        allowed = {kind: each for kind, each in owners.by_kind.items() if kind in self.allowed}
+        makes = [space for kind, space in allowed.items() if kind in (*_OWN, target)]
         places, found = lock_places(
             transaction,
-            {*makes, *allowed},
+            allowed.values(),
             makes=makes,
             profile=profile_key(self.caller.tenant, self.request.profile),
         )
@@ -215,6 +215,7 @@ class GovernedCall(MemoryOperation[Governed]):
                 items=[*(each.item for each in answer.recalled), *answer.written],
                 version=read.version,
                 now=now,
+                person=self.request.owners.user.owner,
             ),
         )
 

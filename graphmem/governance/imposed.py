@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from graphmem.errors import Conflict, InvalidInput, NotFound, PolicyRefused
@@ -22,6 +22,7 @@ from graphmem.governance.owners import Owners
 from graphmem.governance.policy import ALLOWED, Attempt, write_verdict
 from graphmem.governance.request import CallRequest
 from graphmem.governance.settling import settled
+from graphmem.governance.stored_events import compact
 from graphmem.governance.world import CallState, World
 from graphmem.governance.written import Written
 from graphmem.model.caller import Caller, Role
@@ -138,8 +139,8 @@ class ImposeItem(MemoryOperation[tuple[Item, list[Event]]]):
             InvalidInput: it is none of the four.
         """
         space = self.imposing.space
-        if space.kind not in SPACES or space.persona:
-            message = f"Must be one of: {', '.join(SPACES)}, without a persona."
+        if space.kind not in SPACES or space.persona or "*" in space.owner:
+            message = f"Must be one of: {', '.join(SPACES)}, without a persona and a *."
             raise InvalidInput({"space": [message]})
 
     def selection(self) -> Selection:
@@ -179,6 +180,7 @@ class ImposeItem(MemoryOperation[tuple[Item, list[Event]]]):
         state = CallState(
             contract=contract_of_document(document),
             places={SpaceKind.USER: Place(space=person), **found},
+            allowed=frozenset(found),
             items=[
                 item
                 for item in met
@@ -207,7 +209,7 @@ class ImposeItem(MemoryOperation[tuple[Item, list[Event]]]):
             items=[item],
             version=version,
             now=now,
-            personal=self.person is not None,
+            person=self.person.owner if self.person else None,
         )
         return Decided(answer=(item, events), memories=draft.decision(), records=written)
 
@@ -222,6 +224,7 @@ class ImposeItem(MemoryOperation[tuple[Item, list[Event]]]):
     def apply_records(self, transaction: Workbench, decided: Decided[Any]) -> None:
         """Write the item and its trace."""
         written: Written = decided.records
+        days = written.world.contract.keep_events_days
         trace = TraceRecord(
             uid=self.trace_id,
             kind=self.kind,
@@ -229,7 +232,8 @@ class ImposeItem(MemoryOperation[tuple[Item, list[Event]]]):
             spaces=(self.imposing.space.key,),
             key_id=self.caller.key_id,
             created_at=written.now,
-            events=written.events,
+            events=compact(written.events, hides_query=False),
+            forget_at=written.now + timedelta(days=days) if days else None,
             request={
                 "profile": self.profile,
                 "version": written.version,

@@ -106,9 +106,10 @@ class GovernanceKeeper:
             for kind, name in ((EventKind.RECALL, "recalled"), (EventKind.WRITE, "written"))
             if event["type"] == kind
         }
+        texts = {item.id: item.text for item in self.governance.told(trace)}
         return CallView(
-            recalled=found.get(EventKind.RECALL, ()),
-            written=found.get(EventKind.WRITE, ()),
+            recalled=[_whole(each, texts) for each in found.get(EventKind.RECALL, ())],
+            written=[_whole(each, texts) for each in found.get(EventKind.WRITE, ())],
             events=events,
             clock=int(str(trace.request["clock"])),
             trace_id=trace_id,
@@ -117,8 +118,6 @@ class GovernanceKeeper:
     def restored(self, trace: TraceRecord) -> list[Event]:
         """The events of a trace with what their contract says."""
         request: Mapping[str, Any] = trace.request
-        if "session" not in request:  # a contract that was saved
-            return [dict(event) for event in trace.events if isinstance(event, dict)]
         stored = self.contracts.version(trace.tenant, request["profile"], request["version"])
         contract = contract_of_document(stored.document) if stored else Contract()
         events: list[Any] = list(trace.events)
@@ -264,16 +263,30 @@ class GovernanceKeeper:
             raise NotFound
         key = memory_key(found.item.space, found.item.uid)
         page = self.governed_traces.of_item(key, after, limit=limit)
-        visible = [
-            trace
-            for trace in page.items
-            if all(caller.may_see(space_from_key(each)) for each in trace.spaces)
-        ]
-        told = [(trace, _telling_of(self.restored(trace), found.item.id)) for trace in visible]
+        told = [(trace, self._told(trace, found.item.id, caller)) for trace in page.items]
         return Page(items=tuple(told), total=page.total, next=page.next)
+
+    def _told(self, trace: TraceRecord, item: str, caller: Caller) -> list[Event]:
+        """The events of a trace that name an item, and no space that the key may not read."""
+        spaces = [space_from_key(each) for each in trace.spaces]
+        closed = [space for space in spaces if not caller.may_see(space)]
+        events = _telling_of(self.restored(trace), item)
+        return [event for event in events if not any(_names(event, space) for space in closed)]
+
+
+def _whole(item: Mapping[str, Any], texts: Mapping[str, str]) -> dict[str, Any]:
+    """An item of an event with its whole text."""
+    return {**item, "text": texts.get(item["id"], item["text"])}
+
+
+def _names(event: Event, space: Space) -> bool:
+    """Whether an event names a space, or an item of it."""
+    named = {event.get(name) for name in ("space", "from_space", "to_space")}
+    is_named = space.kind.value in {*named, *event.get("spaces_consulted", ())}
+    return is_named or f'"{space.name}:' in json.dumps(event, ensure_ascii=False)
 
 
 def _telling_of(events: Sequence[Event], item: str) -> list[Event]:
     """The events that name an item."""
-    quoted = json.dumps(item)
+    quoted = json.dumps(item, ensure_ascii=False)
     return [event for event in events if quoted in json.dumps(event, ensure_ascii=False)]

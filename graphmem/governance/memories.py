@@ -7,6 +7,7 @@ from datetime import datetime
 
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.rollups import WITHOUT_VECTORS
+from graphmem.governance.retention import Forgotten
 from graphmem.governance.world import Left, World
 from graphmem.model.edge import EdgeType, LineageType
 from graphmem.model.event import Reason
@@ -77,15 +78,19 @@ def logical_key(kind: ItemKind, key: str) -> str | None:
 
 
 def decide_memories(draft: Draft, world: World) -> None:
-    """Let memories come, change and leave as a call decided."""
+    """Let memories leave, come and change as a call decided; what leaves frees its claim first."""
+    left = [each for id_, each in world.left.items() if id_ not in world.created]
+    for each in left:
+        _leave(draft, each)
     for item in world.created.values():
         memory = memory_of(item, draft.now)
         draft.create(memory)
         draft.vectors_of[memory.key] = WITHOUT_VECTORS
     for item in world.changed.values():
         _change(draft, item)
-    for left in world.left.values():
-        _leave(draft, left)
+    for id_, each in world.left.items():
+        if id_ in world.created:
+            _leave(draft, each)
     _draw_lineage(draft, world)
 
 
@@ -109,8 +114,8 @@ def _leave(draft: Draft, left: Left) -> None:
     if memory is None:
         return
     if left.why is Gone.EXPIRED:
-        ticked = item.expires_at is not None
-        draft.set_status(memory, Status.ARCHIVED, Reason.TTL if ticked else Reason.DECAY)
+        by_ttl = left.forgotten is Forgotten.TTL_EXPIRED
+        draft.set_status(memory, Status.ARCHIVED, Reason.TTL if by_ttl else Reason.DECAY)
         return
     by_conflict = Reason.UPDATE if item.is_summary else Reason.CONFLICT
     reason = Reason.PROMOTED if left.why is Gone.PROMOTED else by_conflict

@@ -55,19 +55,27 @@ def phase_index(text: str) -> int | None:
 
 
 def phase_diff(entries: Iterable[LedgerEntry], before: int, after: int) -> PhaseDiff:
-    """What two ledgers differ in; items of one key of which one came and one left are replaced."""
+    """What two ledgers differ in; of each key the newest item of both is compared."""
     known = sorted(entries, key=lambda entry: entry.id)
-    added = [each for each in known if each.is_in(after) and not each.is_in(before)]
-    deleted = [each for each in known if each.is_in(before) and not each.is_in(after)]
-    replaced: list[Replacement] = []
-    for entry in list(deleted):
-        taker = next((each for each in added if each.dedup_key == entry.dedup_key), None)
-        if taker:
-            replaced.append(Replacement(before=entry, after=taker))
-            deleted.remove(entry)
-            added.remove(taker)
-    replaced.sort(key=lambda each: (each.before.dedup_key, each.before.id))
-    return PhaseDiff(added=added, deleted=deleted, replaced=replaced)
+    earlier, later = (_newest(each for each in known if each.is_in(p)) for p in (before, after))
+    replaced = [
+        Replacement(before=earlier[key], after=later[key])
+        for key in sorted(earlier.keys() & later.keys())
+        if earlier[key].id != later[key].id
+    ]
+    of_both = {each.id for pair in replaced for each in (pair.before, pair.after)}
+    others = [each for each in known if each.id not in of_both]
+    return PhaseDiff(
+        added=[each for each in others if each.is_in(after) and not each.is_in(before)],
+        deleted=[each for each in others if each.is_in(before) and not each.is_in(after)],
+        replaced=replaced,
+    )
+
+
+def _newest(entries: Iterable[LedgerEntry]) -> dict[str, LedgerEntry]:
+    """The newest entry of each dedup key."""
+    ordered = sorted(entries, key=lambda entry: (entry.created_at, entry.id))
+    return {entry.dedup_key: entry for entry in ordered}
 
 
 def _replaced(each: Replacement) -> dict[str, Any]:

@@ -1,14 +1,17 @@
 """Phasing: a token starts a phase of the session, and two phases are compared. Pure (004)."""
 
+import hashlib
 from dataclasses import replace
 
-from graphmem.governance.events import Action, Event
+from graphmem.governance.events import REDACTED, Action, Event
 from graphmem.governance.phases import PhaseDiff, phase_diff, phase_index
-from graphmem.governance.policy import ALLOWED, diff_border, phase_border
+from graphmem.governance.policy import ALLOWED, diff_border, is_private, phase_border
 from graphmem.governance.request import DiffRequest
 from graphmem.governance.world import World
-from graphmem.model.governance import LedgerEntry
+from graphmem.model.governance import LedgerEntry, ledger_entry
 from graphmem.model.space import SpaceKind
+
+_TOKEN_CHARS = 32  # of its digest, which is kept in its place
 
 
 def phase_by_token(world: World) -> list[Event]:
@@ -20,11 +23,19 @@ def phase_by_token(world: World) -> list[Event]:
     reason = phase_border(world.contract)
     events = [world.frame.border(Action.PHASE_START, session, reason)]
     place = world.places[session]
-    if reason != ALLOWED or asked.token == place.token:
+    token = hashlib.sha256(asked.token.encode()).hexdigest()[:_TOKEN_CHARS]
+    if reason != ALLOWED or token == place.token:
         return events
-    world.places[session] = replace(place, token=asked.token)
-    _, started = world.start_phase(session, asked.reason, asked.name)
+    world.places[session] = replace(place, token=token)
+    name = _kept(world, asked.name) if asked.name else None
+    _, started = world.start_phase(session, _kept(world, asked.reason), name)
     return [*events, *started]
+
+
+def _kept(world: World, words: str) -> str:
+    """Words about a phase as they may be kept."""
+    is_closed = is_private(world.contract, words) or world.state.screen(words)
+    return REDACTED if is_closed else words
 
 
 def compared(world: World) -> list[Event]:
@@ -55,21 +66,12 @@ def _diff(world: World, asked: DiffRequest) -> PhaseDiff:
 def _ledger(world: World, space: SpaceKind) -> list[LedgerEntry]:
     """Where the ledgers of a space differ, with what this call changed of them."""
     entries = {entry.id: entry for entry in world.state.ledger}
-    created = (item for item in world.created.values() if item.space.kind is space)
     entries |= {
-        item.id: LedgerEntry(
-            id=item.id, kind=item.kind, dedup_key=item.dedup_key, added=item.phase.index
-        )
-        for item in created
+        item.id: ledger_entry(item) for item in world.created.values() if item.space.kind is space
     }
-    for left in world.left.values():
-        item = left.item
-        if item.space.kind is space:
-            entries[item.id] = LedgerEntry(
-                id=item.id,
-                kind=item.kind,
-                dedup_key=item.dedup_key,
-                added=item.phase.index,
-                deleted=left.phase,
-            )
+    entries |= {
+        id_: ledger_entry(left.item, deleted=left.phase)
+        for id_, left in world.left.items()
+        if left.item.space.kind is space
+    }
     return list(entries.values())

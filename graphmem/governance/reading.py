@@ -13,9 +13,9 @@ from graphmem.governance.contract import Contract
 from graphmem.governance.recalling import PROFILE_MOST, phases_read
 from graphmem.governance.request import CallRequest
 from graphmem.governance.retaining import KINDS
-from graphmem.governance.retention import Mode
 from graphmem.governance.scoring import Query
 from graphmem.governance.snippet_search import SnippetSearch
+from graphmem.governance.world import clock_of
 from graphmem.model.governance import EventType, Item, ItemKind, LedgerEntry, Place
 from graphmem.model.space import SpaceKind
 from graphmem.store.governance import (
@@ -59,7 +59,8 @@ class ItemReading:
         may_change = [item for what in _MAY_CHANGE for item in by_kind[what]]
         changing = {item.id: item for item in (*may_change, *leaving)}
         newest = [items for what, items in found if what == "newest"]
-        older = self._older(list(zip(snippets, newest, strict=True)), most)
+        present = [item for _, items in found for item in items]
+        older = self._older(list(zip(snippets, newest, strict=True)), present, most)
         recalled = [*by_kind["talk"], *by_kind["facts"], *by_kind["newest"], *older]
         others = {item.id: item for item in recalled if item.id not in changing}
         return list(changing.values()), list(others.values())
@@ -94,7 +95,19 @@ class ItemReading:
     def ledger(self, before: int, after: int, space: SpaceKind) -> list[LedgerEntry]:
         """Where the ledgers of two phases may differ."""
         place = self.places[space].space
-        return self.items.ledger(place, min(before, after), max(before, after))
+        ends = sorted((before, after))
+        return self.items.ledger(place, *ends, keys=self._said_keys)
+
+    @property
+    def _said_keys(self) -> list[str]:
+        """The dedup keys of what the call may store."""
+        said, fact = self.request.input, profile_fact(self.request.input)
+        keys = [
+            dedup_key(classified(said), said),
+            dedup_key(EventType.CONTEXT, self.request.output),
+            dedup_key(EventType.EXECUTION, self.request.tool_text),
+        ]
+        return [*keys, *([fact_dedup_key(fact.key)] if fact else [])]
 
     @property
     def _open(self) -> list[Place]:
@@ -111,7 +124,7 @@ class ItemReading:
 
     def _lasting(self, place: Place, kind: ItemKind) -> Lasting:
         """Which items of a kind last beyond this call."""
-        now = place.created if place.is_shared else self.places[SpaceKind.USER].clock
+        now = place.created if place.is_shared else clock_of(self.places, self.allowed)
         until = now + _TICKS_OF_A_CALL
         rules = {event: self.contract.rule(kind, event) for event in EventType}
         return Lasting(
@@ -119,7 +132,7 @@ class ItemReading:
             before={
                 event: until - (rule.ticks or 0)
                 for event, rule in rules.items()
-                if rule.mode is Mode.DECAY
+                if not rule.is_kept
             },
             due=until,
         )
@@ -134,7 +147,7 @@ class ItemReading:
         wanted = [(session, kind, key) for kind, key in said]
         if tools := request.tool_text:
             wanted.append((session, ItemKind.SEMANTIC, dedup_key(EventType.EXECUTION, tools)))
-        if request.hint:
+        if request.hint and request.hint.target in self.allowed:
             target = request.owners.by_kind[request.hint.target]
             wanted += [(target, kind, key) for kind, key in said]
         for space, kind, key in wanted:
@@ -156,11 +169,17 @@ class ItemReading:
             for rank in range(CLASSES)
         ]
 
-    def _older(self, found: Sequence[tuple[Snippets, Sequence[Item]]], most: int) -> list[Item]:
+    def _older(
+        self,
+        found: Sequence[tuple[Snippets, Sequence[Item]]],
+        present: Sequence[Item],
+        most: int,
+    ) -> list[Item]:
         """Snippets older than the newest of their class that may be better."""
         search = SnippetSearch(
             query=Query.of(self.request.input),
             known=[item for _, items in found for item in items],
+            present=[item for item in present if item.kind is ItemKind.SEMANTIC],
             enough=self.contract.semantic_top_k,
         )
         searches = list(search.of(each for each in found if len(each[1]) == most))
@@ -171,5 +190,5 @@ class ItemReading:
         if not self.contract.with_history:
             return phases
         limit = self.contract.semantic_top_k + _ENDING_MOST
-        found = self.items.phases_with_snippets({place.space: place.dropped}, limit=limit)
+        found = self.items.phases_with_snippets([place.space], limit=limit)
         return found[place.space]

@@ -40,7 +40,7 @@ def phases_read(place: Place, contract: Contract) -> range:
     """The phases of a space that a recall reads, the newest first; none before its first one."""
     if place.phase is None:
         return range(0)
-    oldest = place.dropped if contract.with_history else place.phase.index - 1
+    oldest = 0 if contract.with_history else place.phase.index - 1
     return range(place.phase.index, oldest, -1)
 
 

@@ -108,9 +108,9 @@ def read_replay(text: str) -> Mapping[str, Any]:
     """
     try:
         values: Mapping[str, Any] = _FileForm().load(json.loads(text))
-    except ValueError as error:
-        if isinstance(error, ValidationError) and isinstance(error.messages, dict):
-            raise InvalidInput(flat_messages(error.messages)) from error
+    except ValidationError as error:
+        raise InvalidInput(flat_messages(error.normalized_messages())) from error  # type: ignore[no-untyped-call]
+    except (ValueError, RecursionError) as error:
         raise InvalidInput({"file": ["Must be an object of JSON."]}) from error
     return values
 

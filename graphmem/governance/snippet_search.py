@@ -22,10 +22,15 @@ Newest = tuple[Snippets, Sequence[Item]]  # a class with its newest snippets
 
 @dataclass(frozen=True, kw_only=True)
 class SnippetSearch:
-    """Says what to search, beside the newest snippets of all classes; ``enough`` come back."""
+    """Says what to search, beside the newest snippets of all classes; ``enough`` come back.
+
+    ``known`` last beyond the call, so that they surely come back where they are better; ``present``
+    are all that were read, of which the newest is what ages are counted from.
+    """
 
     query: Query
     known: Sequence[Item]
+    present: Sequence[Item]
     enough: int
 
     def of(self, full: Iterable[Newest]) -> Iterator[WordSearch]:
@@ -56,9 +61,9 @@ class SnippetSearch:
         )
 
     def _scored(self, space: Space, phase: int) -> list[Scored]:
-        of_space = [item for item in self.known if item.space == space]
-        newest = max((item.mark for item in of_space), default=0)
-        return scored([item for item in of_space if item.phase.index == phase], self.query, newest)
+        newest = max((item.mark for item in self.present if item.space == space), default=0)
+        beside = [item for item in self.known if item.space == space and item.phase.index == phase]
+        return scored(beside, self.query, newest)
 
     def _is_decided(self, wanted: Snippets, beside: Sequence[Scored], similarity: int) -> bool:
         """Whether enough snippets are better than an older one of a class can be."""

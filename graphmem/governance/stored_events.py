@@ -9,9 +9,11 @@ from typing import Any
 from graphmem.governance.classify import classified, is_low_signal, profile_fact
 from graphmem.governance.contract import Contract
 from graphmem.governance.events import REDACTED, TRACE_VERSION, Event, EventKind
+from graphmem.governance.phases import phase_index
 from graphmem.governance.policy import Attempt, is_semantic, write_verdict
 from graphmem.governance.world import Screen
 from graphmem.model.governance import ItemKind
+from graphmem.model.space import SpaceKind
 from graphmem.text.secrets import has_secret
 
 _SHARED = ("trace_version", "ai_profile", "session")
@@ -29,6 +31,9 @@ def _compact(event: Event, *, hides_query: bool) -> Event:
     kept = {name: value for name, value in event.items() if name not in (*_SHARED, *SNAPSHOTS)}
     if hides_query and "query" in kept:
         kept["query"] = REDACTED
+    for name in ("from_phase_id", "to_phase_id"):
+        if name in kept and phase_index(kept[name]) is None:
+            kept[name] = REDACTED
     if "attempted" in kept:
         kept["attempted"] = _hidden(kept["attempted"])
     return kept
@@ -80,7 +85,7 @@ def without_snapshots(events: Iterable[Event]) -> list[Event]:
 
 def is_hidden(contract: Contract, text: str, screen: Screen) -> bool:
     """Whether a text that a call asks with may not be kept: a secret, or denied as some item."""
-    if has_secret(text) or screen(text):
+    if has_secret(text) or screen(text) or SpaceKind.SESSION not in contract.write_spaces:
         return True
     return any(
         not write_verdict(contract, attempt).is_allowed for attempt in _attempts(contract, text)

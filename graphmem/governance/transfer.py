@@ -21,7 +21,7 @@ from graphmem.model.caller import Role
 from graphmem.model.governance import ItemKind, Phase, Place
 from graphmem.model.memory import memory_key
 from graphmem.model.page import Cursor, Page, every_item
-from graphmem.model.space import Space, SpaceKind
+from graphmem.model.space import Space, SpaceKind, parse_writable_space
 from graphmem.model.trace import TraceKind
 from graphmem.rooms import Transfer
 from graphmem.store.connection import Connection
@@ -92,7 +92,7 @@ class TakeInGovernance(TakeInRecords):
 class TakeInContracts(TakeInRecords):
     """Write contracts that another store kept, as curators may."""
 
-    kind = TraceKind.GOVERNANCE
+    kind = TraceKind.CONTRACT
     role = Role.CURATOR
 
 
@@ -206,11 +206,19 @@ class GovernedPlaceTransfer(_GovernanceTransfer):
             for each in values.pop("phases")
         )
         texts = [text for phase, _ in phases for text in (phase.reason, phase.name) if text]
-        person = values["person"] or space.owner
+        owner = self._person(values["person"] or space.owner, space)
         whole = WholePlace(place=Place(space=space, **values), phases=phases)
-        owner = Space(tenant=space.tenant, kind=SpaceKind.USER, owner=person)
         more = [owner] if space.kind is SpaceKind.SESSION else []
         return Loaded(key=space.key, record=whole, texts=texts, more_spaces=more)
+
+    def _person(self, owner: str, space: Space) -> Space:
+        try:
+            person = parse_writable_space(f"{SpaceKind.USER}:{owner}", tenant=space.tenant)
+        except ValueError as error:
+            raise InvalidInput({f"{self.kind}.person": [str(error)]}) from error
+        if person.persona:
+            raise InvalidInput({f"{self.kind}.person": ["Must not have a /."]})
+        return person
 
     def take_in(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool]:
         """Let counters and clocks rise to the highest, and phases be there."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from graphmem.governance.contract import SPACES, Contract
 from graphmem.governance.events import Event, Frame
 from graphmem.governance.request import CallRequest
+from graphmem.governance.retention import Forgotten
 from graphmem.model.governance import Gone, Item, ItemKind, LedgerEntry, Phase, Place
 from graphmem.model.memory import Authority
 from graphmem.model.space import Space, SpaceKind
@@ -42,6 +43,18 @@ class Left:
     why: Gone
     replaced_by: str | None = None  # an id
     phase: int | None = None
+    forgotten: Forgotten | None = None
+
+
+def clock_of(places: Mapping[SpaceKind, Place], allowed: frozenset[SpaceKind]) -> int:
+    """The next tick of a call: of the person, where the key may write to him, else of the session.
+
+    So nobody moves the clock of a person whose space is closed to him, or learns from it.
+    """
+    kinds = (
+        (SpaceKind.SESSION, SpaceKind.USER) if SpaceKind.USER in allowed else (SpaceKind.SESSION,)
+    )
+    return max((places[kind].clock for kind in kinds if kind in places), default=1)
 
 
 @dataclass(kw_only=True)
@@ -69,7 +82,7 @@ class World:
         )
         self.places = dict(self.state.places)
         self.items = {item.id: item for item in self.state.items}
-        self.clock = self.places[SpaceKind.USER].clock
+        self.clock = clock_of(self.places, self.state.allowed)
         self._uids = list(self.state.uids)
 
     @property
@@ -119,12 +132,23 @@ class World:
         known = self.created if item.id in self.created else self.changed
         known[item.id] = item
 
-    def leave(self, item: Item, why: Gone, replaced_by: str | None = None) -> Event:
+    def leave(
+        self,
+        item: Item,
+        why: Gone,
+        replaced_by: str | None = None,
+        *,
+        forgotten: Forgotten | None = None,
+    ) -> Event:
         """Let an item leave; the event that says so."""
         phase = self.places[item.space.kind].phase
         self.items.pop(item.id)
         self.left[item.id] = Left(
-            item=item, why=why, replaced_by=replaced_by, phase=phase.index if phase else None
+            item=item,
+            why=why,
+            replaced_by=replaced_by,
+            phase=phase.index if phase else None,
+            forgotten=forgotten,
         )
         return self.frame.deleted(item, why, phase, replaced_by)
 

@@ -5,23 +5,25 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from graphmem.governance.events import Event
-from graphmem.governance.world import World
+from graphmem.governance.world import World, clock_of
 from graphmem.model.governance import Item, Place
 from graphmem.model.memory import memory_key
 from graphmem.model.space import SpaceKind
 from graphmem.store.governance import ChangedItems
 
+_OF_PERSONS = (SpaceKind.SESSION, SpaceKind.USER)
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Written:
-    """What a call changed. One that is ``personal`` moved the clock of a person."""
+    """What a call changed; ``person`` is who owns the session from then on."""
 
     world: World
     events: Sequence[Event]
     items: Sequence[Item]  # that came back or were stored
     version: int  # of the contract
     now: datetime
-    personal: bool = True
+    person: str | None = None
 
     @property
     def changes(self) -> ChangedItems:
@@ -42,14 +44,18 @@ class Written:
 
     @property
     def _places(self) -> list[Place]:
-        """The places that changed; that of the person has the clock."""
+        """The places that changed; the session has the clock, and that of the person where open."""
         world, before = self.world, self.world.state.places
         changed = dict(world.places)
-        user = changed[SpaceKind.USER]
-        if self.personal and world.clock != before[SpaceKind.USER].clock:
-            changed[SpaceKind.USER] = replace(user, clock=world.clock)
+        if world.clock != clock_of(before, world.state.allowed):
+            changed |= {
+                kind: replace(changed[kind], clock=world.clock)
+                for kind in _OF_PERSONS
+                if kind in changed and kind in world.state.allowed
+            }
             if session := changed.get(SpaceKind.SESSION):
-                changed[SpaceKind.SESSION] = replace(session, person=user.space.owner)
+                person = session.person or self.person
+                changed[SpaceKind.SESSION] = replace(session, person=person)
         return [place for kind, place in changed.items() if place != before[kind]]
 
     @property

@@ -174,9 +174,22 @@ class LedgerEntry:
     id: str
     kind: ItemKind
     dedup_key: str
+    created_at: int  # a tick
     added: int
     deleted: int | None = None
 
     def is_in(self, phase: int) -> bool:
         """Whether the ledger of a phase holds it."""
         return self.added <= phase and (self.deleted is None or phase < self.deleted)
+
+
+def ledger_entry(item: Item, *, deleted: int | None = None) -> LedgerEntry:
+    """What ledgers say of an item, which one phase deleted if it is not there for ever."""
+    return LedgerEntry(
+        id=item.id,
+        kind=item.kind,
+        dedup_key=item.dedup_key,
+        created_at=item.created_at,
+        added=item.phase.index,
+        deleted=deleted,
+    )

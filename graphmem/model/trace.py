@@ -23,6 +23,7 @@ class TraceKind(StrEnum):
     PERSONA = "persona"
     COMPANION = "companion"
     GOVERNANCE = "governance"
+    CONTRACT = "contract"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -16,6 +16,7 @@ from graphmem.model.governance import (
     Phase,
     Place,
     item_id,
+    ledger_entry,
 )
 from graphmem.model.memory import Authority, Status
 from graphmem.model.page import Cursor, Page
@@ -292,6 +293,7 @@ def item_properties(item: Item) -> dict[str, Any]:
         "governed_mark": item.mark,
         "governed_event": item.event_type.value,
         "governed_phase": item.phase.index,
+        "governed_key": dedup_hash(item),
         "governed_dedup": dedup_hash(item) if item.kind is not ItemKind.SHORT_TERM else None,
         "governed_summary_of": numbers or None,
         **_changing(item),
@@ -405,7 +407,8 @@ class AskedItems:
         """Those of a place whose time passes soon, and those that are to be told a tick."""
         place = list_of(space, kind)
         for event, mark in lasting.before.items():
-            self._ask("aged", place=place, event=event.value, before=mark)
+            if lasting.modes[event] == "decay":
+                self._ask("aged", place=place, event=event.value, before=mark)
         timed = [event.value for event, mode in lasting.modes.items() if mode == "ttl"]
         if timed:
             self._ask("timed", place=place, due=lasting.due, events=timed)
@@ -457,30 +460,31 @@ class GovernedItems:
         return _items(self._run("governance.matching", rows, limit=limit))
 
     def phases_with_snippets(
-        self, places: Mapping[Space, int], *, limit: int
+        self, places: Iterable[Space], *, limit: int
     ) -> dict[Space, list[int]]:
-        """The newest phases of spaces that hold snippets; each space with the last dropped one."""
+        """The newest phases of spaces that hold snippets."""
         names = {list_of(space, ItemKind.SEMANTIC): space for space in places}
-        rows = [{"place": name, "dropped": places[space]} for name, space in names.items()]
-        found: dict[Space, list[int]] = {space: [] for space in places}
+        rows = [{"place": name} for name in names]
+        found: dict[Space, list[int]] = {space: [] for space in names.values()}
         for row in self._run("governance.phases_with_snippets", rows, limit=limit):
             found[names[row["place"]]].append(row["phase"])
         return found
 
-    def ledger(self, space: Space, after: int, up_to: int) -> list[LedgerEntry]:
-        """What came into the ledgers of a space, or left them, behind one phase up to another."""
-        rows = self._transaction.run("governance.ledger", space=space.key, after=after, up_to=up_to)
-        return [
-            LedgerEntry(
-                id=item.id,
-                kind=item.kind,
-                dedup_key=item.dedup_key,
-                added=item.phase.index,
-                deleted=row["until"],
-            )
-            for row in rows
-            for item in [item_from_row(row["item"])]
-        ]
+    def ledger(
+        self, space: Space, after: int, up_to: int, *, keys: Iterable[str] = ()
+    ) -> list[LedgerEntry]:
+        """What came into the ledgers of a space, or left them, behind one phase up to another.
+
+        With it comes what has a dedup key of that, or of some others.
+        """
+        rows = self._transaction.run(
+            "governance.ledger",
+            space=space.key,
+            after=after,
+            up_to=up_to,
+            keys=[_digest(key) for key in keys],
+        )
+        return [ledger_entry(item_from_row(row["item"]), deleted=row["until"]) for row in rows]
 
     def _run(self, query: str, rows: Sequence[Any], **more: Any) -> Sequence[Row]:  # noqa: ANN401
         return self._transaction.run(query, space_rows=rows, **more) if rows else ()
@@ -529,6 +533,11 @@ class Governance:
         """An item."""
         rows = self._connection.fetch("governance.item", list=list_of(space, kind), number=number)
         return _listed(rows[0]) if rows else None
+
+    def told(self, trace: TraceRecord) -> list[Item]:
+        """The items that a trace tells of."""
+        rows = self._connection.fetch("governance.told", uid=trace.uid, space=f"{trace.tenant}/")
+        return _items(rows)
 
     def place(self, space: Space) -> Place:
         """What lasts of a space; empty where nothing was ever governed."""

@@ -98,6 +98,7 @@ class GovernedItemNode(MemoryNode):
     governed_class = StringProperty()
     governed_words = StringProperty()
     governed_dedup = StringProperty()
+    governed_key = StringProperty()
     governed_due = IntegerProperty()
     governed_event = StringProperty()
     governed_tick = IntegerProperty()

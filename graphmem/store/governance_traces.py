@@ -45,11 +45,12 @@ class GovernedTraces:
             cursor_key=uid,
             limit=limit + 1,
         )
+        (counted,) = self._connection.fetch("governance.count_traces_of", space_key=key)
         traces = [trace_from_node(row["t"]) for row in rows]
         last = traces[limit - 1] if len(traces) > limit else None
         return Page(
             items=tuple(traces[:limit]),
-            total=len(traces),
+            total=counted["total"],
             next=(last.created_at.isoformat(), last.uid) if last else None,
         )
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
-from graphmem.model.governance import ItemKind, Phase, Place
+from graphmem.errors import InvalidInput
+from graphmem.model.governance import Item, ItemKind, Phase, Place
 from graphmem.model.memory import memory_key
 from graphmem.model.space import Space, SpaceKind
 from graphmem.store.connection import Connection, Transaction
@@ -23,6 +25,7 @@ _PRESENT = (
     *("governed_place", "governed_class", "governed_words", "governed_dedup", "governed_due"),
 )
 _PHASES_AT_ONCE = 200
+_NO_ITEM = "The native values of its memory are none of an item."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,7 +60,7 @@ class GovernanceRecords:
         if place.person and space.kind is SpaceKind.SESSION:
             person = _person_of(place)
             known = find_places(self._connection, [person]).get(person.key)
-            place = replace(place, clock=known.clock if known else 1)
+            place = replace(place, clock=max(place.clock, known.clock if known else 1))
         return WholePlace(place=place, phases=tuple(self._phases(space)))
 
     def _phases(self, space: Space) -> Iterator[tuple[Phase, bool]]:
@@ -88,6 +91,8 @@ def take_in_place(transaction: Transaction, whole: WholePlace) -> bool:
     person = _person_of(brought)
     places, _ = lock_places(transaction, {space, person}, makes={space, person}, profile="")
     known = places[space.kind]
+    if None not in {known.person, brought.person} and known.person != brought.person:
+        raise InvalidInput({"governed_place.person": ["The session belongs to another person."]})
     later = max((phase for phase, _ in whole.phases), key=lambda each: each.index, default=None)
     is_later = later and (known.phase is None or later.index > known.phase.index)
     united = replace(
@@ -99,7 +104,7 @@ def take_in_place(transaction: Transaction, whole: WholePlace) -> bool:
         numbers={kind: max(_number(known, kind), _number(brought, kind)) for kind in ItemKind},
         created=max(known.created, brought.created),
         top_tick=max(known.top_tick, brought.top_tick),
-        clock=max(known.clock, brought.clock) if space.kind is SpaceKind.USER else known.clock,
+        clock=max(known.clock, brought.clock),
     )
     changed = [united] if united != known else []
     clock = places[SpaceKind.USER] if space.kind is SpaceKind.SESSION else None
@@ -143,7 +148,7 @@ def take_in_items(
         found[key] = not row["is_known"]
         if not row["is_known"]:
             carried = by_key[key]
-            item = item_from_row({**row["item"], "governed_summary_of": carried.summary_of})
+            item = _item({**row["item"], "governed_summary_of": carried.summary_of})
             properties = item_properties(item) | {"governed_until": carried.until}
             if not row["is_present"]:
                 properties |= dict.fromkeys(_PRESENT)
@@ -155,6 +160,41 @@ def take_in_items(
                     "deleted": phase_key(item.space, carried.until or 0),
                 }
             )
+    _check_numbers(transaction, new)
     if new:
         transaction.run("governance.take_in_items", space_rows=new)
     return found
+
+
+def _item(row: Mapping[str, Any]) -> Item:
+    """The item of a memory that a file brought.
+
+    Raises:
+        InvalidInput: its native values are none of an item.
+    """
+    try:
+        item = item_from_row(row)
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        raise InvalidInput({"governed_item.uid": [_NO_ITEM]}) from error
+    numbers = (item.number, item.created_at, item.mark, item.importance, item.phase.index)
+    if not all(type(each) is int for each in numbers):
+        raise InvalidInput({"governed_item.uid": [_NO_ITEM]})
+    return item
+
+
+def _check_numbers(transaction: Transaction, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Refuse items whose ids others have here.
+
+    Raises:
+        InvalidInput: another item has one of them.
+    """
+    wanted = [
+        {
+            "key": row["key"],
+            "list": row["properties"]["governed_list"],
+            "number": row["properties"]["governed_number"],
+        }
+        for row in rows
+    ]
+    if wanted and transaction.run("governance.taken_numbers", space_rows=wanted):
+        raise InvalidInput({"governed_item.uid": ["Another item here has its number."]})

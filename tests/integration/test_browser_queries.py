@@ -11,6 +11,9 @@ from api.memories.schemas import MemoryRequest, write_request
 from graphmem.companion.keeper import CompanionKeeper
 from graphmem.demo import SPACE, requests
 from graphmem.gateway.relations import RelationRequest
+from graphmem.governance.keeper import GovernanceKeeper
+from graphmem.governance.owners import owners_of
+from graphmem.governance.request import CallRequest
 from graphmem.model.conversation import Saying, TurnRole
 from graphmem.model.space import parse_space
 
@@ -41,6 +44,7 @@ def filled(house):
     turn = json.loads(TURN.read_text("utf-8"))
     assert 1 == len(Session(house, turn["space"], turn["session"]).read(turn["content"]).kept.facts)
     speak_with_a_persona(house)
+    call_under_a_contract(house)
     house.embedder.is_broken = True
     house.write(write_request({"space": SPACE, "content": WAITING}))
     house.embedder.is_broken = False
@@ -54,6 +58,16 @@ def speak_with_a_persona(house):
     said = Saying(uid="", role=TurnRole.USER, content="I live in Rome.", message_id="m-1")
     space = parse_space("user:ada/coach", tenant=caller.tenant)
     assert keeper.messages.say(space, said, caller=caller, judges_now=True).verdict.facts
+
+
+def call_under_a_contract(house):
+    """Two governed calls of a session, the second of which corrects the first."""
+    keeper, caller = house.graphmem.of(GovernanceKeeper), house.caller
+    keeper.save_contract("assistant", {"short_term": 2, "profile": True}, caller=caller)
+    owners = owners_of(caller.tenant, {"user": {"id": "s1"}}, {})
+    for said in ("My name is Ada.", "Actually, my name is Bob."):
+        request = CallRequest(profile="assistant", owners=owners, input=said, output="I see.")
+        assert keeper.call(request, caller=caller).written
 
 
 def ask(house, name):

@@ -1,6 +1,7 @@
 """The command line over a real database: what was said, and files of every kind."""
 
 import json
+from pathlib import Path
 
 import pytest
 from builders import a_request
@@ -110,3 +111,50 @@ def test_who_cannot_be_is_named(run, coach, command, user, persona, error):
 
     with pytest.raises(error):
         run("companion", command, user, persona, *text)
+
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "governance" / "promotion_event_type.json"
+
+
+def test_calls_of_a_file_are_replayed_and_a_difference_is_named(house, run, tmp_path):
+    same = CliRunner().invoke(cli, ["governed", "replay", str(GOLDEN)])
+    shown = CliRunner().invoke(cli, ["governed", "replay", "--show", str(GOLDEN)])
+    file = json.loads(GOLDEN.read_text("utf-8"))
+    file["calls"][0]["events"][0]["query"] = "Something else."
+    other = tmp_path / "other.json"
+    other.write_text(json.dumps(file), "utf-8")
+    differs = CliRunner().invoke(cli, ["governed", "replay", str(other)])
+
+    assert (0, "as expected") == (same.exit_code, same.stdout.strip().rpartition(", ")[2])
+    assert file["contract"] == json.loads(shown.stdout)["contract"]
+    assert 1 == differs.exit_code
+    assert "which differ at events.1.query: expected" in differs.stdout
+    left = house.rows("MATCH (a:AiProfile) WHERE a.tenant STARTS WITH 'replay-' RETURN a.key")
+    assert [] == left
+
+
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ("[", "file"),
+        ("{}", "calls"),
+        ('{"profile": "a", "contract": {}, "calls": [{}]}', "calls.0"),
+    ],
+)
+def test_a_file_that_is_no_replay_names_what_is_wrong(run, tmp_path, text, path):
+    wrong = tmp_path / "wrong.json"
+    wrong.write_text(text, "utf-8")
+    with pytest.raises(InvalidInput) as error:
+        CliRunner().invoke(cli, ["governed", "replay", str(wrong)], catch_exceptions=False)
+    assert any(each.startswith(path) for each in error.value.fields)
+
+
+def test_a_trace_is_shown_whole_or_line_by_line(house, run):
+    report = house.write(a_request("Ada likes tea."))
+    whole = json.loads(run("trace", report.trace_id, output=False))
+    plain = run("trace", report.trace_id, "--plain", output=False)
+
+    assert ("write", ["user:ada"]) == (whole["kind"], whole["spaces"])
+    assert "\nevents.1.outcome: created\n" in plain
+    with pytest.raises(NotFound):
+        run("trace", "nothing", output=False)

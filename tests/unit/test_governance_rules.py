@@ -71,6 +71,7 @@ def an_item(text="I prefer tabs.", **changes):
         ("A correction: it is Bob.", "correction"),
         ("It is not Ada but Bob.", "correction"),
         ("But it is not Bob.", "context"),
+        ("It is not Ada\nbut Bob.", "context"),
         ("Factually fine.", "context"),
         ("I prefer tabs.", "preference"),
         ("I like tea.", "preference"),
@@ -440,6 +441,7 @@ def entry(number, added, deleted=None, key=None):
         id=f"session:s1:semantic:{number}",
         kind=ItemKind.SEMANTIC,
         dedup_key=key or f"k{number}",
+        created_at=number,
         added=added,
         deleted=deleted,
     )
@@ -454,6 +456,15 @@ def test_a_diff_has_replaced_added_and_deleted_items_and_the_reverse():
     assert ["Added 1 items", "Deleted 1 items", "Replaced 1 items"] == shown["summary_lines"]
     back = phase_diff(entries, 2, 1).shown
     assert (1, 1, 1) == (back["added_count"], back["deleted_count"], back["replaced_count"])
+
+
+def test_an_item_said_again_in_a_later_phase_is_replaced_also_where_the_first_is_still_there():
+    shown = phase_diff([entry(1, 1, None, "same"), entry(2, 2, None, "same")], 1, 2).shown
+
+    assert (0, 0, 1) == (shown["added_count"], shown["deleted_count"], shown["replaced_count"])
+    assert ["session:s1:semantic:1", "session:s1:semantic:2"] == [
+        shown["top_changes"][0][end] for end in ("from_id", "to_id")
+    ]
 
 
 @pytest.mark.parametrize(("items", "shown"), [(8, 8), (9, 8)])
@@ -582,11 +593,11 @@ def test_single_entries_override_and_a_whole_contract_says_the_same_again():
     ("values", "paths"),
     [
         ({"more": 1, "short_term": -1}, {"more", "short_term"}),
-        ({"retention": {"other": {}}}, {"retention.other.key"}),
-        ({"retention": {"semantic": {"x": {"mode": "never"}}}}, {"retention.semantic.value.x.key"}),
+        ({"retention": {"other": {}}}, {"retention.other"}),
+        ({"retention": {"semantic": {"x": {"mode": "never"}}}}, {"retention.semantic.x"}),
         (
             {"retention": {"semantic": {"fact": {"mode": "ttl", "ttl_ticks": -1}}}},
-            {"retention.semantic.value.fact.value.ttl_ticks"},
+            {"retention.semantic.fact.ttl_ticks"},
         ),
         ({"retention": {"semantic": {"fact": {"mode": "ttl"}}}}, None),
         ({"spaces": {"read_order": ["corpus"]}}, {"spaces.read_order.0"}),
