@@ -2,44 +2,31 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
+from functools import cached_property
 
-from graphmem.errors import NotFound, SessionOfAnother
+from graphmem.errors import SessionOfAnother
 from graphmem.gateway.claims import logical_claim
 from graphmem.gateway.draft import Draft
-from graphmem.gateway.memory_operation import MemoryOperation
 from graphmem.gateway.operation import Decided
-from graphmem.gateway.reactions import read_resting
-from graphmem.gateway.screening import text_refusal
 from graphmem.gateway.workbench import Workbench
 from graphmem.governance.call import call
-from graphmem.governance.classify import classified, profile_fact
 from graphmem.governance.contract import Contract
-from graphmem.governance.contract_form import contract_of_document
+from graphmem.governance.governed_operation import GovernedOperation
 from graphmem.governance.memories import decide_memories, logical_key
 from graphmem.governance.phases import phase_index
 from graphmem.governance.reading import ItemReading
 from graphmem.governance.request import CallAnswer, CallRequest
-from graphmem.governance.stored_events import compact, is_hidden
+from graphmem.governance.stored_events import is_hidden
 from graphmem.governance.world import CallState
 from graphmem.governance.written import Written
-from graphmem.model.caller import Caller, Role
-from graphmem.model.governance import ROOM, EventType, Item, ItemKind, LedgerEntry, Place
-from graphmem.model.memory import Status, memory_key
-from graphmem.model.policy import Policy
+from graphmem.model.caller import Role
+from graphmem.model.governance import ROOM, Item, LedgerEntry, Place
 from graphmem.model.space import Space, SpaceKind
 from graphmem.model.state import GraphState, Selection
-from graphmem.model.trace import TraceKind, TraceRecord
 from graphmem.model.writing import IdempotencyKey
-from graphmem.store.contracts import profile_key
-from graphmem.store.governance import (
-    GovernedItems,
-    lock_places,
-    save_changes,
-)
+from graphmem.store.governance import GovernedItems
 from graphmem.store.idempotency import lock_answer, save_answer
-from graphmem.store.writes import lock_claims, lock_memories
-from graphmem.text.dedup_keys import dedup_key, fact_dedup_key
 
 NEW_ITEMS_MOST = 16  # of one call
 _OWN = (SpaceKind.SESSION, SpaceKind.USER)  # places that begin with a call
@@ -47,10 +34,9 @@ _OWN = (SpaceKind.SESSION, SpaceKind.USER)  # places that begin with a call
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Governed:
-    """What a call gave, by which version of its contract; ``trace_id`` of an equal call before."""
+    """What a call gave; ``trace_id`` is that of an equal call before, which it repeats."""
 
     answer: CallAnswer
-    version: int = 0
     trace_id: str | None = None
 
 
@@ -64,19 +50,10 @@ class _Read:
 
 
 @dataclass(frozen=True, kw_only=True)
-class GovernedCall(MemoryOperation[Governed]):
-    """Recall, record, or both, as the contract of the profile lets it.
-
-    ``allowed`` are the spaces in which the key may do so; ``policy`` that of the session's space.
-    """
-
-    kind = TraceKind.GOVERNANCE
+class GovernedCall(GovernedOperation[Governed]):
+    """Recall, record, or both, as the contract of the profile lets it."""
 
     request: CallRequest
-    caller: Caller
-    policy: Policy
-    uids: Sequence[str]
-    trace_id: str
     retry: IdempotencyKey | None = None
 
     @property
@@ -84,7 +61,7 @@ class GovernedCall(MemoryOperation[Governed]):
         """The session: without a right to write there nothing is read."""
         return (self.request.owners.session,)
 
-    @property
+    @cached_property
     def allowed(self) -> frozenset[SpaceKind]:
         """The spaces in which the key may read and write."""
         spaces = self.request.owners.by_kind.items()
@@ -92,19 +69,18 @@ class GovernedCall(MemoryOperation[Governed]):
 
     def selection(self) -> Selection:
         """What the call may claim."""
+        return self._selection
+
+    @cached_property
+    def _selection(self) -> Selection:
         if not self.request.records:
             return Selection()
-        owners, text = self.request.owners, self.request.input
-        said = [logical_key(ItemKind.SEMANTIC, dedup_key(classified(text), text))]
-        if fact := profile_fact(text):
-            said.append(logical_key(ItemKind.PROFILE, fact_dedup_key(fact.key)))
-        tools = self.request.tool_text
-        of_tools = [logical_key(ItemKind.SEMANTIC, dedup_key(EventType.EXECUTION, tools))]
-        claims = [(owners.session, key) for key in (*said, *(of_tools if tools else ()))]
-        if (hint := self.request.hint) and hint.target in self.allowed:
-            claims += [(owners.by_kind[hint.target], key) for key in said]
+        keys = [
+            (space, logical_key(kind, key))
+            for space, kind, key in self.request.keys_in(self.allowed)
+        ]
         return Selection(
-            claims=frozenset(logical_claim(space, key, ROOM) for space, key in claims if key)
+            claims=frozenset(logical_claim(space, key, ROOM) for space, key in keys if key)
         )
 
     def read(self, transaction: Workbench) -> GraphState:
@@ -116,26 +92,12 @@ class GovernedCall(MemoryOperation[Governed]):
         """
         if self.retry and (replayed := lock_answer(transaction, self.retry)):
             return GraphState(records=_Read(replayed=replayed))
-        locked = lock_claims(transaction, self.selection().claims)
+        claims = self.lock_claims(transaction)
         places, version, contract = self._places(transaction)
-        state, changing, others = self._state(transaction, contract, places)
-        keys = sorted(memory_key(item.space, item.uid) for item in changing)
-        memories = lock_memories(transaction, keys) if keys else {}
-        present = [
-            *others,
-            *(
-                item
-                for item in changing
-                if (known := memories.get(memory_key(item.space, item.uid)))
-                and known.status is Status.ACTIVE
-            ),
-        ]
-        return GraphState(
-            memories=memories,
-            claims={claim: row["memory"] for claim, row in locked.items() if row["memory"]},
-            records=_Read(state=replace(state, items=present), version=version),
-            resting=read_resting(transaction, transaction.reactions, memories=keys),
-        )
+        state, changing, others = self._read(transaction, contract, places)
+        memories, present = self.lock_items(transaction, changing)
+        read = _Read(state=replace(state, items=[*others, *present]), version=version)
+        return self.state(transaction, claims, memories, read)
 
     def _places(self, transaction: Workbench) -> tuple[Mapping[SpaceKind, Place], int, Contract]:
         """The places under their locks, and the contract with its version."""
@@ -144,24 +106,17 @@ class GovernedCall(MemoryOperation[Governed]):
         target = hint.target if hint and self.request.records else None
         allowed = {kind: each for kind, each in owners.by_kind.items() if kind in self.allowed}
         makes = [space for kind, space in allowed.items() if kind in (*_OWN, target)]
-        places, found = lock_places(
-            transaction,
-            allowed.values(),
-            makes=makes,
-            profile=profile_key(self.caller.tenant, self.request.profile),
+        places, version, contract = self.lock_places(
+            transaction, self.request.profile, allowed.values(), makes=makes
         )
-        if found is None:
-            message = f"There is no contract for the profile {self.request.profile}."
-            raise NotFound(message)
         if places[SpaceKind.SESSION].person not in {None, owners.user.owner}:
             raise SessionOfAnother
-        version, document = found
         whole = {
             kind: places.get(kind) or Place(space=space) for kind, space in owners.by_kind.items()
         }
-        return whole, version, contract_of_document(document)
+        return whole, version, contract
 
-    def _state(
+    def _read(
         self, transaction: Workbench, contract: Contract, places: Mapping[SpaceKind, Place]
     ) -> tuple[CallState, list[Item], list[Item]]:
         """What the call reads, without its items; those that it may change, and the others."""
@@ -180,13 +135,9 @@ class GovernedCall(MemoryOperation[Governed]):
             ledger=self._ledger(reading),
             uids=self.uids,
             cap=contract.authority_caps.get(self.caller.role),
-            screen=self._screen,
+            screen=self.screen,
         )
         return state, changing, others
-
-    def _screen(self, text: str) -> str | None:
-        """Why the service does not store a text, whatever a contract says."""
-        return text_refusal([text], self.policy)
 
     def _ledger(self, reading: ItemReading) -> Sequence[LedgerEntry]:
         asked = self.request.diff
@@ -207,7 +158,7 @@ class GovernedCall(MemoryOperation[Governed]):
         draft = Draft(before=state, now=now, context_words=self.policy.index.context_words)
         decide_memories(draft, world)
         return Decided(
-            answer=Governed(answer=answer, version=read.version),
+            answer=Governed(answer=answer),
             memories=draft.decision(),
             records=Written(
                 world=world,
@@ -227,36 +178,12 @@ class GovernedCall(MemoryOperation[Governed]):
     def apply_records(self, transaction: Workbench, decided: Decided[Governed]) -> None:
         """Write the places, the phases, what items are found by, and the trace."""
         written: Written = decided.records
-        save_changes(transaction, written.changes, self._trace(written), told=written.told)
-        if self.retry:
-            save_answer(transaction, self.retry, self.trace_id)
-
-    def traces(self, *_: object, **__: object) -> list[TraceRecord]:
-        """None: the call keeps its own."""
-        return []
-
-    def _trace(self, written: Written) -> TraceRecord:
-        request, contract = self.request, written.world.contract
-        hides = is_hidden(contract, request.input, self._screen)
-        days = contract.keep_events_days
         spaces = [
-            space.key
-            for kind, space in request.owners.by_kind.items()
+            space
+            for kind, space in self.request.owners.by_kind.items()
             if kind is SpaceKind.SESSION or kind in self.allowed
         ]
-        return TraceRecord(
-            uid=self.trace_id,
-            kind=self.kind,
-            tenant=self.caller.tenant,
-            spaces=tuple(spaces),
-            key_id=self.caller.key_id,
-            created_at=written.now,
-            events=compact(written.events, hides_query=hides),
-            request={
-                "profile": request.profile,
-                "version": written.version,
-                "session": request.owners.session.owner,
-                "clock": written.world.clock,
-            },
-            forget_at=written.now + timedelta(days=days) if days else None,
-        )
+        hides = is_hidden(written.world.contract, self.request.input, self.screen)
+        self.save(transaction, written, spaces, hides_query=hides)
+        if self.retry:
+            save_answer(transaction, self.retry, self.trace_id)

@@ -2,30 +2,27 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from graphmem.errors import Conflict, InvalidInput, NotFound, PolicyRefused
+from graphmem.errors import Conflict, InvalidInput, PolicyRefused
 from graphmem.gateway.claims import logical_claim
 from graphmem.gateway.draft import Draft
-from graphmem.gateway.memory_operation import MemoryOperation
 from graphmem.gateway.operation import Decided
-from graphmem.gateway.reactions import read_resting
-from graphmem.gateway.screening import text_refusal
 from graphmem.gateway.workbench import Workbench
-from graphmem.governance.classify import classified, importance_of
+from graphmem.governance.classify import classified
 from graphmem.governance.contract import SPACES
-from graphmem.governance.contract_form import contract_of_document
 from graphmem.governance.events import Action, Event
+from graphmem.governance.governed_operation import GovernedOperation
 from graphmem.governance.memories import decide_memories, logical_key
+from graphmem.governance.new_items import new_item
 from graphmem.governance.owners import Owners
 from graphmem.governance.policy import ALLOWED, Attempt, write_verdict
 from graphmem.governance.request import CallRequest
 from graphmem.governance.settling import settled
-from graphmem.governance.stored_events import compact
 from graphmem.governance.world import CallState, World
 from graphmem.governance.written import Written
-from graphmem.model.caller import Caller, Role
+from graphmem.model.caller import Role
 from graphmem.model.governance import (
     ROOM,
     EventType,
@@ -35,14 +32,9 @@ from graphmem.model.governance import (
     ItemSource,
     Place,
 )
-from graphmem.model.memory import Authority, Status, memory_key
-from graphmem.model.policy import Policy
 from graphmem.model.space import Space, SpaceKind
 from graphmem.model.state import GraphState, Selection
-from graphmem.model.trace import TraceKind, TraceRecord
-from graphmem.store.contracts import profile_key
-from graphmem.store.governance import AskedItems, GovernedItems, lock_places, save_changes
-from graphmem.store.writes import lock_claims, lock_memories
+from graphmem.store.governance import AskedItems, GovernedItems
 from graphmem.text.dedup_keys import dedup_key, fact_dedup_key
 
 
@@ -79,23 +71,13 @@ def impose(world: World, imposing: Imposing) -> tuple[Item, list[Event]]:
     """
     space, kind, event = imposing.space.kind, imposing.kind, imposing.event
     phase, events = world.phase_of(space)
-    uid, number, ticked, mark = world.number(space, kind)
-    importance, reasons = importance_of(imposing.text, event, ItemSource.SYSTEM)
-    item = Item(
-        uid=uid,
-        space=imposing.space,
-        kind=kind,
-        number=number,
-        text=imposing.text,
+    item = new_item(
+        world,
+        space,
+        kind,
+        imposing.text,
         source=ItemSource.SYSTEM,
-        created_at=ticked,
-        mark=mark,
-        importance=importance,
-        importance_reason=reasons,
-        event_type=event,
-        dedup_key=imposing.dedup_key,
-        authority=Authority.SYSTEM_IMPOSED,
-        authority_reason=f"source:{ItemSource.SYSTEM}",
+        event=event,
         phase=phase,
         key=imposing.key,
     )
@@ -113,19 +95,14 @@ def impose(world: World, imposing: Imposing) -> tuple[Item, list[Event]]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImposeItem(MemoryOperation[tuple[Item, list[Event]]]):
+class ImposeItem(GovernedOperation[tuple[Item, list[Event]]]):
     """Let an imposed item in. ``person`` is whose clock counts; None in a space that is shared."""
 
-    kind = TraceKind.GOVERNANCE
     role = Role.ADMIN
 
     imposing: Imposing
     profile: str
-    caller: Caller
     person: Space | None
-    policy: Policy
-    uids: Sequence[str]
-    trace_id: str
 
     @property
     def spaces(self) -> Sequence[Space]:
@@ -154,50 +131,26 @@ class ImposeItem(MemoryOperation[tuple[Item, list[Event]]]):
         Raises:
             NotFound: the profile has no contract.
         """
-        locked = lock_claims(transaction, self.selection().claims)
+        claims = self.lock_claims(transaction)
         space = self.imposing.space
-        person = self.person or Space(tenant=space.tenant, kind=SpaceKind.USER, owner=space.owner)
-        wanted = {space, self.person} if self.person else {space}
-        found, contract = lock_places(
-            transaction,
-            [each for each in wanted if each],
-            makes=[each for each in wanted if each],
-            profile=profile_key(self.caller.tenant, self.profile),
-        )
-        if contract is None:
-            message = f"There is no contract for the profile {self.profile}."
-            raise NotFound(message)
-        version, document = contract
+        wanted = list(dict.fromkeys((space, self.person or space)))
+        found, version, contract = self.lock_places(transaction, self.profile, wanted, makes=wanted)
         asked = AskedItems()
         asked.met(space, self.imposing.kind, self.imposing.dedup_key)
-        met = [
-            item
-            for _, items in GovernedItems(transaction).present(asked, facts=1, newest=1)
-            for item in items
-        ]
-        keys = [memory_key(item.space, item.uid) for item in met]
-        memories = lock_memories(transaction, keys) if keys else {}
+        ((_, met),) = GovernedItems(transaction).present(asked, facts=1, newest=1)
+        memories, present = self.lock_items(transaction, met)
         state = CallState(
-            contract=contract_of_document(document),
-            places={SpaceKind.USER: Place(space=person), **found},
+            contract=contract,
+            places={SpaceKind.USER: Place(space=self._request.owners.user), **found},
             allowed=frozenset(found),
-            items=[
-                item
-                for item in met
-                if memories[memory_key(item.space, item.uid)].status is Status.ACTIVE
-            ],
+            items=present,
             uids=self.uids,
-            screen=lambda text: text_refusal([text], self.policy),
+            screen=self.screen,
         )
-        return GraphState(
-            memories=memories,
-            claims={claim: row["memory"] for claim, row in locked.items() if row["memory"]},
-            records=(state, version),
-            resting=read_resting(transaction, transaction.reactions, memories=keys),
-        )
+        return self.state(transaction, claims, memories, (state, version))
 
     def decide(self, state: GraphState, now: datetime) -> Decided[tuple[Item, list[Event]]]:
-        """Impose it."""
+        """Store it, if it may be and wins."""
         read, version = state.records
         world = World(state=read, request=self._request)
         item, events = impose(world, self.imposing)
@@ -223,26 +176,4 @@ class ImposeItem(MemoryOperation[tuple[Item, list[Event]]]):
 
     def apply_records(self, transaction: Workbench, decided: Decided[Any]) -> None:
         """Write the item and its trace."""
-        written: Written = decided.records
-        days = written.world.contract.keep_events_days
-        trace = TraceRecord(
-            uid=self.trace_id,
-            kind=self.kind,
-            tenant=self.caller.tenant,
-            spaces=(self.imposing.space.key,),
-            key_id=self.caller.key_id,
-            created_at=written.now,
-            events=compact(written.events, hides_query=False),
-            forget_at=written.now + timedelta(days=days) if days else None,
-            request={
-                "profile": self.profile,
-                "version": written.version,
-                "session": self.imposing.space.owner,
-                "clock": written.world.clock,
-            },
-        )
-        save_changes(transaction, written.changes, trace, told=written.told)
-
-    def traces(self, *_: object, **__: object) -> list[TraceRecord]:
-        """None: it keeps its own."""
-        return []
+        self.save(transaction, decided.records, [self.imposing.space], hides_query=False)

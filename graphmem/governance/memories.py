@@ -1,6 +1,5 @@
 """Memories: governed items as memories of the graph, and what a call changes of them. Pure."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -15,6 +14,7 @@ from graphmem.model.governance import ROOM, EventType, Gone, Item, ItemKind, Ite
 from graphmem.model.memory import Authority, Memory, MemoryType, Status, memory_key
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.store.governance import native_of
+from graphmem.text.dedup_keys import key_digest
 from graphmem.text.normalise import shorten
 
 _TYPES: Mapping[EventType, MemoryType] = {
@@ -39,7 +39,6 @@ _CONFIDENCE: Mapping[Authority, float] = {
 }
 _CORE_IMPORTANCE = 15  # of the graph, for each of the seven (sources, 6.4)
 _SUMMARY_CHARS = 280
-_HASH_CHARS = 32
 
 
 def core_importance(importance: int) -> int:
@@ -73,8 +72,7 @@ def logical_key(kind: ItemKind, key: str) -> str | None:
     """What an item claims among those that are present; a message claims nothing."""
     if kind is ItemKind.SHORT_TERM:
         return None
-    digest = hashlib.sha256(key.encode("utf-8", "surrogatepass")).hexdigest()[:_HASH_CHARS]
-    return f"{kind}|{digest}"
+    return f"{kind}|{key_digest(key)}"
 
 
 def decide_memories(draft: Draft, world: World) -> None:

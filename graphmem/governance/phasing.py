@@ -1,6 +1,5 @@
 """Phasing: a token starts a phase of the session, and two phases are compared. Pure (004)."""
 
-import hashlib
 from dataclasses import replace
 
 from graphmem.governance.events import REDACTED, Action, Event
@@ -10,8 +9,7 @@ from graphmem.governance.request import DiffRequest
 from graphmem.governance.world import World
 from graphmem.model.governance import LedgerEntry, ledger_entry
 from graphmem.model.space import SpaceKind
-
-_TOKEN_CHARS = 32  # of its digest, which is kept in its place
+from graphmem.text.dedup_keys import key_digest
 
 
 def phase_by_token(world: World) -> list[Event]:
@@ -23,7 +21,7 @@ def phase_by_token(world: World) -> list[Event]:
     reason = phase_border(world.contract)
     events = [world.frame.border(Action.PHASE_START, session, reason)]
     place = world.places[session]
-    token = hashlib.sha256(asked.token.encode()).hexdigest()[:_TOKEN_CHARS]
+    token = key_digest(asked.token)
     if reason != ALLOWED or token == place.token:
         return events
     world.places[session] = replace(place, token=token)

@@ -8,7 +8,6 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from graphmem.governance.classify import classified, profile_fact
 from graphmem.governance.contract import Contract
 from graphmem.governance.recalling import PROFILE_MOST, phases_read
 from graphmem.governance.request import CallRequest
@@ -25,7 +24,7 @@ from graphmem.store.governance import (
     Lasting,
     Snippets,
 )
-from graphmem.text.dedup_keys import dedup_key, fact_dedup_key
+from graphmem.text.dedup_keys import dedup_key
 
 _ENDING_MOST = 200  # snippets that may end in one call and still name a phase
 _MAY_CHANGE = ("aged", "timed", "untold", "met")  # what is read so may leave, or have other values
@@ -76,8 +75,9 @@ class ItemReading:
             for kind in KINDS:
                 if self.contract.keeps(kind):
                     asked.ending(place.space, kind, self._lasting(place, kind))
-        if self.request.records:
-            self._ask_for_met(asked)
+        for space, kind, key in self.request.keys_in(self.allowed) if self.request.records else ():
+            if self.contract.keeps(kind):
+                asked.met(space, kind, key)
         if self.request.recalls and self.contract.profile:
             for place in self._recalled_places:
                 asked.facts(place.space, phases_read(place, self.contract))
@@ -96,18 +96,11 @@ class ItemReading:
         """Where the ledgers of two phases may differ."""
         place = self.places[space].space
         ends = sorted((before, after))
-        return self.items.ledger(place, *ends, keys=self._said_keys)
-
-    @property
-    def _said_keys(self) -> list[str]:
-        """The dedup keys of what the call may store."""
-        said, fact = self.request.input, profile_fact(self.request.input)
-        keys = [
-            dedup_key(classified(said), said),
-            dedup_key(EventType.CONTEXT, self.request.output),
-            dedup_key(EventType.EXECUTION, self.request.tool_text),
-        ]
-        return [*keys, *([fact_dedup_key(fact.key)] if fact else [])]
+        request = self.request
+        keys = [key for _, key in request.said_keys]
+        keys.append(dedup_key(EventType.CONTEXT, request.output))
+        keys += [request.tool_key] if request.tool_key else []
+        return self.items.ledger(place, *ends, keys=keys)
 
     @property
     def _open(self) -> list[Place]:
@@ -136,23 +129,6 @@ class ItemReading:
             },
             due=until,
         )
-
-    def _ask_for_met(self, asked: AskedItems) -> None:
-        """Ask for what has the keys that the call may write, also where it may promote to."""
-        request, session = self.request, self.request.owners.session
-        event, fact = classified(request.input), profile_fact(request.input)
-        said = [(ItemKind.SEMANTIC, dedup_key(event, request.input))]
-        if fact:
-            said.append((ItemKind.PROFILE, fact_dedup_key(fact.key)))
-        wanted = [(session, kind, key) for kind, key in said]
-        if tools := request.tool_text:
-            wanted.append((session, ItemKind.SEMANTIC, dedup_key(EventType.EXECUTION, tools)))
-        if request.hint and request.hint.target in self.allowed:
-            target = request.owners.by_kind[request.hint.target]
-            wanted += [(target, kind, key) for kind, key in said]
-        for space, kind, key in wanted:
-            if self.contract.keeps(kind):
-                asked.met(space, kind, key)
 
     @property
     def _recalls_snippets(self) -> bool:

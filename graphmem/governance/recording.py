@@ -5,12 +5,12 @@ from dataclasses import replace
 
 from graphmem.governance.classify import (
     classified,
-    importance_of,
     is_low_signal,
     profile_fact,
 )
 from graphmem.governance.contract import SPACES
 from graphmem.governance.events import Action, Event
+from graphmem.governance.new_items import new_item
 from graphmem.governance.phasing import compared, phase_by_token
 from graphmem.governance.policy import ALLOWED, is_semantic
 from graphmem.governance.promotion import promotion_verdict
@@ -19,17 +19,10 @@ from graphmem.governance.retention import Forgotten
 from graphmem.governance.settling import Happened, attempted, settled
 from graphmem.governance.summing import summary_text
 from graphmem.governance.world import World
-from graphmem.model.governance import EventType, Gone, Item, ItemKind, ItemSource, Phase
+from graphmem.model.governance import EventType, FactKey, Gone, Item, ItemKind, ItemSource, Phase
 from graphmem.model.memory import Authority
 from graphmem.model.space import SpaceKind
-from graphmem.text.dedup_keys import dedup_key, fact_dedup_key
 
-_AUTHORITY = {
-    ItemSource.USER: Authority.USER_ASSERTED,
-    ItemSource.AI: Authority.AI_INFERRED,
-    ItemSource.TOOL: Authority.TOOL_VERIFIED,
-    ItemSource.SYSTEM: Authority.SYSTEM_IMPOSED,
-}
 _SESSION = SpaceKind.SESSION
 
 
@@ -59,28 +52,20 @@ def record(world: World) -> tuple[list[Item], list[Event]]:
 
 
 def _new(
-    world: World, kind: ItemKind, text: str, source: ItemSource, event: EventType, phase: Phase
+    world: World,
+    kind: ItemKind,
+    text: str,
+    source: ItemSource,
+    event: EventType,
+    phase: Phase,
+    key: FactKey | None = None,
 ) -> Item:
     """An item of the session; a hint of the user goes with what has his words."""
-    uid, number, ticked, mark = world.number(_SESSION, kind)
-    importance, reasons = importance_of(text, event, source)
+    item = new_item(world, _SESSION, kind, text, source=source, event=event, phase=phase, key=key)
     hint = world.request.hint if source is ItemSource.USER else None
-    return Item(
-        uid=uid,
-        space=world.places[_SESSION].space,
-        kind=kind,
-        number=number,
-        text=text,
-        source=source,
-        created_at=ticked,
-        mark=mark,
-        importance=importance,
-        importance_reason=reasons,
-        event_type=event,
-        dedup_key=dedup_key(event, text),
-        authority=_capped(world, _AUTHORITY[source]),
-        authority_reason=f"source:{source}",
-        phase=phase,
+    return replace(
+        item,
+        authority=_capped(world, item.authority),
         promotion_target=hint.target if hint else None,
         promotion_reason=hint.reason if hint else None,
     )
@@ -154,12 +139,8 @@ def _profile(world: World, said: EventType, phase: Phase, turn: Item | None) -> 
     is_tried = said in {EventType.FACT, EventType.CORRECTION} and world.contract.profile
     if fact is None or not is_tried:
         return None, []
-    item = replace(
-        _new(world, ItemKind.PROFILE, fact.value, ItemSource.USER, said, phase),
-        key=fact.key,
-        dedup_key=fact_dedup_key(fact.key),
-        source_turn_ids=(turn.id,) if turn else (),
-    )
+    item = _new(world, ItemKind.PROFILE, fact.value, ItemSource.USER, said, phase, fact.key)
+    item = replace(item, source_turn_ids=(turn.id,) if turn else ())
     return _stored(world, item, private=text)
 
 

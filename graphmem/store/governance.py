@@ -1,6 +1,5 @@
 """Governance in the store: places with their counters and phases, and governed items (004)."""
 
-import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +25,7 @@ from graphmem.model.trace import TraceRecord
 from graphmem.store.connection import Connection, Row, Transaction
 from graphmem.store.governance_traces import packed_trace
 from graphmem.store.pages import read_page
-from graphmem.text.dedup_keys import dedup_key, fact_dedup_key, normalised
+from graphmem.text.dedup_keys import dedup_key, fact_dedup_key, key_digest, normalised
 
 _PLACE = ("person", "token", "dropped", "created", "top_tick", "clock")
 _IMPORTANT = (4, 2)  # from which importance on a snippet is of class 0, of class 1
@@ -189,11 +188,6 @@ def item_of(
     )
 
 
-def dedup_hash(item: Item) -> str:
-    """What stands for the dedup key of an item, which may be as long as its text."""
-    return _digest(item.dedup_key)
-
-
 def list_of(space: Space, kind: ItemKind) -> str:
     """The name of the list of all items of a space and kind, which is also that of its place."""
     return f"{space.key}|{kind}"
@@ -201,17 +195,13 @@ def list_of(space: Space, kind: ItemKind) -> str:
 
 def class_of(space: Space, phase: int, rank: int) -> str:
     """What the present snippets of a space, a phase and a rank of importance are found by."""
-    return f"c{_digest(f'{space.key}|{phase}|{rank}')}"
+    return f"c{key_digest(f'{space.key}|{phase}|{rank}')}"
 
 
 def rank_of(importance: int) -> int:
     """The class of an importance, 0 the highest; within one all add the same to a score."""
     ranks = (rank for rank, least in enumerate(_IMPORTANT) if importance >= least)
     return next(ranks, len(_IMPORTANT))
-
-
-def _digest(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -293,8 +283,10 @@ def item_properties(item: Item) -> dict[str, Any]:
         "governed_mark": item.mark,
         "governed_event": item.event_type.value,
         "governed_phase": item.phase.index,
-        "governed_key": dedup_hash(item),
-        "governed_dedup": dedup_hash(item) if item.kind is not ItemKind.SHORT_TERM else None,
+        "governed_key": key_digest(item.dedup_key),
+        "governed_dedup": key_digest(item.dedup_key)
+        if item.kind is not ItemKind.SHORT_TERM
+        else None,
         "governed_summary_of": numbers or None,
         **_changing(item),
     }
@@ -416,7 +408,7 @@ class AskedItems:
 
     def met(self, space: Space, kind: ItemKind, key: str) -> None:
         """The newest one of a dedup key."""
-        self._ask("met", place=list_of(space, kind), dedup=_digest(key))
+        self._ask("met", place=list_of(space, kind), dedup=key_digest(key))
 
     def facts(self, space: Space, phases: range) -> None:
         """The oldest facts of some phases of a space."""
@@ -482,7 +474,7 @@ class GovernedItems:
             space=space.key,
             after=after,
             up_to=up_to,
-            keys=[_digest(key) for key in keys],
+            keys=[key_digest(key) for key in keys],
         )
         return [ledger_entry(item_from_row(row["item"]), deleted=row["until"]) for row in rows]
 
@@ -530,7 +522,7 @@ class Governance:
         )
 
     def item(self, space: Space, kind: ItemKind, number: int) -> ListedItem | None:
-        """An item."""
+        """The item of a number, present or not."""
         rows = self._connection.fetch("governance.item", list=list_of(space, kind), number=number)
         return _listed(rows[0]) if rows else None
 
@@ -544,7 +536,7 @@ class Governance:
         return find_places(self._connection, [space]).get(space.key) or Place(space=space)
 
     def ledger(self, space: Space, after: int, up_to: int) -> list[LedgerEntry]:
-        """See GovernedItems."""
+        """What came into the ledgers of a space, or left them, as GovernedItems reads it."""
         return self._connection.read(
             lambda transaction: GovernedItems(transaction).ledger(space, after, up_to)
         )

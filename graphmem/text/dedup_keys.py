@@ -1,10 +1,12 @@
 """Dedup keys: what governed items that speak of the same have in common (004, dedup_key). Pure."""
 
+import hashlib
 import re
 import unicodedata
 
 from graphmem.model.governance import EventType, FactKey
 
+_DIGEST_CHARS = 32
 _WORDS = re.compile(r"[a-z0-9]+")
 
 
@@ -32,3 +34,8 @@ def dedup_key(event: EventType, text: str) -> str:
 def fact_dedup_key(key: FactKey) -> str:
     """What facts of one key have in common."""
     return f"fact:{key}"
+
+
+def key_digest(text: str) -> str:
+    """What stands for a text that is too long, or too private, to be kept as a key."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_CHARS]

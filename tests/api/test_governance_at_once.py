@@ -46,7 +46,7 @@ with ThreadPoolExecutor(4) as pool:
     print(json.dumps(list(pool.map(call, range(int(first), int(last))))), flush=True)
 """
 KILLS_ITSELF = """
-import graphmem.governance.governed_call as module
+import {module} as module
 
 def end(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -88,12 +88,19 @@ def test_calls_of_two_processes_have_ids_and_ticks_without_gap_or_repeat(assista
     assert 16 == found.get_json()["total"]
 
 
-@pytest.mark.parametrize("where", ["decide_memories", "save_changes"])
+@pytest.mark.parametrize(
+    ("module", "where"),
+    [
+        ("graphmem.governance.governed_call", "decide_memories"),
+        ("graphmem.governance.governed_operation", "save_changes"),
+    ],
+)
 def test_a_call_that_is_killed_leaves_nothing_and_the_next_tick_follows(
-    assistant, neo4j_address, where
+    assistant, neo4j_address, module, where
 ):
     before = recorded(assistant, "I prefer tabs.", **ADA)
-    with process(assistant, neo4j_address, KILLS_ITSELF.format(where=where), 1, 2) as killed:
+    script = KILLS_ITSELF.format(module=module, where=where)
+    with process(assistant, neo4j_address, script, 1, 2) as killed:
         assert -signal.SIGKILL == killed.wait(timeout=120)
     after = recorded(assistant, "I prefer spaces.", **ADA)
 
