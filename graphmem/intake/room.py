@@ -11,6 +11,7 @@ from graphmem.intake.entity_transfer import EntityTransfer
 from graphmem.intake.export_import import EdgeTransfer, MemoryTransfer
 from graphmem.intake.ingest import Ingest
 from graphmem.intake.ingest_job import IngestWorker
+from graphmem.intake.lineage_transfer import LineageTransfer
 from graphmem.intake.relation_transfer import RelationTransfer
 from graphmem.intake.write_back_writer import WriteBackWriter
 from graphmem.model.job import Every, Job, Run
@@ -47,6 +48,7 @@ def build(core: Core) -> Room:
             MemoryTransfer(memories=core.memories, sources=core.sources, writing=core.writing),
             EdgeTransfer(edges=core.edges, memories=core.memories, writing=core.writing),
             RelationTransfer(relations=core.relation_reader.relations, keeper=core.relation_keeper),
+            LineageTransfer(gateway=core.gateway, connection=core.connection),
         ),
     )
 

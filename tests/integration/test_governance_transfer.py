@@ -118,3 +118,18 @@ def test_a_writer_brings_no_contract_and_a_line_that_is_wrong_names_its_field(ho
     ] == [problem.rpartition(": ")[0] for problem in done.problems]
     lies = abroad.take_in("namespace:x", [json.dumps({"governed_place": {}})])
     assert "Lies in a space such as" in lies.problems[0]
+
+
+def test_lineage_comes_along_also_from_one_space_to_another(home, abroad):
+    for name in SPACES:
+        assert [] == abroad.take_in(name, home.export(name)).problems
+
+    here, there = ([lineage(each, name) for name in SPACES] for each in (home, abroad))
+
+    assert {"PROMOTED_FROM", "SUMMARY_OF"} == {line["type"] for lines in here for line in lines}
+    assert here == there
+
+
+def lineage(governed, name):
+    lines = (json.loads(line) for line in governed.export(name))
+    return [line["lineage"] for line in lines if "lineage" in line]
