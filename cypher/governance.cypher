@@ -115,9 +115,10 @@ END
 
 // name: present
 // Present items, by what each row asks for. talk: messages and summaries of some phases, the newest. aged and timed:
-// those whose time passes soon, beyond an age or at a tick; untold: those that are to be told a tick. met: the newest
-// of a key. facts: the oldest of some phases. newest: the newest snippets of a place, a phase and an importance.
-// parameters: facts_most, newest_most, space_rows, talk_most
+// those whose time passes soon, beyond an age or at a tick, the last of them; untold: those that are to be told a tick.
+// met: the newest of a key. facts: the oldest of some phases that last. newest: the newest snippets of a place, a phase
+// and an importance.
+// parameters: ending_most, facts_most, newest_most, space_rows, talk_most
 UNWIND $space_rows AS row
 CALL (row) {
   WITH row WHERE row.asked = 'talk'
@@ -128,17 +129,17 @@ UNION
   WITH row WHERE row.asked = 'aged'
   MATCH (m:GovernedItem)
   WHERE m.governed_place = row.place AND m.governed_event = row.event AND m.governed_mark < row.before
-  RETURN m
+  RETURN m ORDER BY m.governed_mark DESC, m.key LIMIT $ending_most
 UNION
   WITH row WHERE row.asked = 'timed'
   MATCH (m:GovernedItem)
   WHERE m.governed_place = row.place AND m.governed_due <= row.due AND m.governed_event IN row.events
-  RETURN m
+  RETURN m ORDER BY m.governed_due DESC, m.key LIMIT $ending_most
 UNION
   WITH row WHERE row.asked = 'untold'
   MATCH (m:GovernedItem)
   WHERE m.governed_place = row.place AND m.governed_due = @NEVER_MS AND m.governed_event IN row.events
-  RETURN m
+  RETURN m ORDER BY m.governed_mark DESC, m.key LIMIT $ending_most
 UNION
   WITH row WHERE row.asked = 'met'
   MATCH (m:GovernedItem)
@@ -147,7 +148,7 @@ UNION
 UNION
   WITH row WHERE row.asked = 'facts'
   MATCH (m:GovernedItem)
-  WHERE m.governed_place = row.place AND m.governed_phase >= row.first AND m.governed_phase <= row.last
+  WHERE m.governed_place = row.place AND m.governed_phase >= row.first AND m.governed_phase <= row.last AND @lasts
   RETURN m ORDER BY m.governed_phase, m.governed_tick, m.key LIMIT $facts_most
 UNION
   WITH row WHERE row.asked = 'newest'
@@ -178,17 +179,17 @@ RETURN @item AS item
 ORDER BY m.key;
 
 // name: phases_with_snippets
-// The newest phases of places that hold present snippets, as far as the first ones go.
+// The phases that hold the newest present snippets of a place which last, as far as the first ones go.
 // parameters: limit, space_rows
 UNWIND $space_rows AS row
 CALL (row) {
   MATCH (m:GovernedItem)
-  WHERE m.governed_place = row.place AND m.governed_phase > 0
+  WHERE m.governed_place = row.place AND m.governed_phase > 0 AND @lasts
   WITH m.governed_phase AS phase ORDER BY phase DESC LIMIT $limit
   RETURN DISTINCT phase
 }
-RETURN row.place AS place, phase
-ORDER BY place, phase DESC;
+RETURN phase
+ORDER BY phase DESC;
 
 // name: ledger
 // What came into the ledgers of a space, or left them, behind one phase and up to another, and what has a key of that

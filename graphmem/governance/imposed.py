@@ -137,7 +137,7 @@ class ImposeItem(GovernedOperation[tuple[Item, list[Event]]]):
         found, version, contract = self.lock_places(transaction, self.profile, wanted, makes=wanted)
         asked = AskedItems()
         asked.met(space, self.imposing.kind, self.imposing.dedup_key)
-        ((_, met),) = GovernedItems(transaction).present(asked, facts=1, newest=1)
+        ((_, met),) = GovernedItems(transaction).present(asked, facts=1, newest=1, ending=1)
         memories, present = self.lock_items(transaction, met)
         state = CallState(
             contract=contract,

@@ -26,7 +26,7 @@ from graphmem.store.governance import (
 )
 from graphmem.text.dedup_keys import dedup_key
 
-_ENDING_MOST = 200  # snippets that may end in one call and still name a phase
+ENDING_MOST = 1_000  # of a place, a kind and a rule that one call lets end; the next one goes on
 _MAY_CHANGE = ("aged", "timed", "untold", "met")  # what is read so may leave, or have other values
 NEWEST = 8  # snippets of each class that are always read; more than can be recent
 _TURNS_OF_A_CALL = 2
@@ -50,12 +50,14 @@ class ItemReading:
         for each in snippets:
             asked.newest(each)
         most = max(NEWEST, self.contract.semantic_top_k)
-        found = self.items.present(asked, facts=PROFILE_MOST, newest=most)
+        found = self.items.present(asked, facts=PROFILE_MOST, newest=most, ending=ENDING_MOST)
         by_kind: dict[str, list[Item]] = defaultdict(list)
         for what, items in found:
             by_kind[what] += items
         leaving = self._leaving(by_kind["talk"]) if self.request.records else []
         may_change = [item for what in _MAY_CHANGE for item in by_kind[what]]
+        if any(what == "untold" and len(items) == ENDING_MOST for what, items in found):
+            may_change += [*by_kind["facts"], *by_kind["newest"]]  # some are told a tick, too
         changing = {item.id: item for item in (*may_change, *leaving)}
         newest = [items for what, items in found if what == "newest"]
         present = [item for _, items in found for item in items]
@@ -80,7 +82,8 @@ class ItemReading:
                 asked.met(space, kind, key)
         if self.request.recalls and self.contract.profile:
             for place in self._recalled_places:
-                asked.facts(place.space, phases_read(place, self.contract))
+                lasting = self._lasting(place, ItemKind.PROFILE)
+                asked.facts(place.space, phases_read(place, self.contract), lasting)
 
     def _leaving(self, talk: Sequence[Item]) -> list[Item]:
         """The messages that may leave the present phase for a summary, and the old summary."""
@@ -165,6 +168,6 @@ class ItemReading:
         """The phases whose snippets may come back: the newest ones, until there are enough."""
         if not self.contract.with_history:
             return phases
-        limit = self.contract.semantic_top_k + _ENDING_MOST
-        found = self.items.phases_with_snippets([place.space], limit=limit)
-        return found[place.space]
+        lasting = self._lasting(place, ItemKind.SEMANTIC)
+        most = self.contract.semantic_top_k
+        return self.items.phases_with_snippets(place.space, lasting, limit=most)

@@ -42,6 +42,7 @@ def lock_places(
 ) -> tuple[dict[SpaceKind, Place], tuple[int, str] | None]:
     """Take the locks of places, in order; those that are not there are empty, or begin with it.
 
+    One that another call is about to begin is waited for, as its key is unique.
     With them comes the contract of a profile, by its key: its version and what it says.
     """
     made = set(makes)
@@ -410,10 +411,10 @@ class AskedItems:
         """The newest one of a dedup key."""
         self._ask("met", place=list_of(space, kind), dedup=key_digest(key))
 
-    def facts(self, space: Space, phases: range) -> None:
-        """The oldest facts of some phases of a space."""
+    def facts(self, space: Space, phases: range, lasting: Lasting) -> None:
+        """The oldest facts of some phases of a space that last."""
         place = list_of(space, ItemKind.PROFILE)
-        self._ask("facts", place=place, first=min(phases), last=max(phases))
+        self._ask("facts", place=place, first=min(phases), last=max(phases), **lasting.row)
 
     def newest(self, wanted: Snippets) -> None:
         """The newest snippets of a class."""
@@ -430,9 +431,12 @@ class GovernedItems:
         self._transaction = transaction
 
     def present(
-        self, asked: AskedItems, *, facts: int, newest: int
+        self, asked: AskedItems, *, facts: int, newest: int, ending: int
     ) -> list[tuple[str, list[Item]]]:
-        """What is asked for, row by row, each with what it asked; how many facts and snippets."""
+        """What is asked for, row by row, each with what it asked.
+
+        ``facts``, ``newest`` snippets of a class and ``ending`` items of a list are the most.
+        """
         found: list[tuple[str, list[Item]]] = [(row["asked"], []) for row in asked.rows]
         if found:
             rows = self._transaction.run(
@@ -441,6 +445,7 @@ class GovernedItems:
                 talk_most=_TALK_MOST,
                 facts_most=facts,
                 newest_most=newest,
+                ending_most=ending,
             )
             for row in rows:
                 found[row["number"]][1].append(item_from_row(row["item"]))
@@ -451,16 +456,11 @@ class GovernedItems:
         rows = [each.row for each in searches]
         return _items(self._run("governance.matching", rows, limit=limit))
 
-    def phases_with_snippets(
-        self, places: Iterable[Space], *, limit: int
-    ) -> dict[Space, list[int]]:
-        """The newest phases of spaces that hold snippets."""
-        names = {list_of(space, ItemKind.SEMANTIC): space for space in places}
-        rows = [{"place": name} for name in names]
-        found: dict[Space, list[int]] = {space: [] for space in names.values()}
-        for row in self._run("governance.phases_with_snippets", rows, limit=limit):
-            found[names[row["place"]]].append(row["phase"])
-        return found
+    def phases_with_snippets(self, space: Space, lasting: Lasting, *, limit: int) -> list[int]:
+        """The phases that hold the newest snippets of a space which last, the newest first."""
+        row = {"place": list_of(space, ItemKind.SEMANTIC), **lasting.row}
+        found = self._run("governance.phases_with_snippets", [row], limit=limit)
+        return [each["phase"] for each in found]
 
     def ledger(
         self, space: Space, after: int, up_to: int, *, keys: Iterable[str] = ()

@@ -577,32 +577,69 @@ def test_a_recall_has_as_many_snippets_as_the_contract_says(api, kept, found):
     assert found == len(recalled(api, "Which number?", **ADA)["recalled"])
 
 
-@pytest.mark.parametrize(("kept", "found"), [(20, 20), (21, 20)])
-def test_a_recall_has_at_most_twenty_facts_and_the_oldest(api, kept, found):
-    agree(api, profile=True, phase={"mode": "current_plus_history"}, forget_policy="never")
-    keeper = api.house.graphmem.of(GovernanceKeeper)
-    for number in range(kept):
+HISTORY = {"profile": True, "phase": {"mode": "current_plus_history"}}
+
+
+def keep_facts(api, count):
+    """Let a session have facts of one kind, as if none had superseded the one before it."""
+    for number in range(count):
         recorded(api, f"My name is Ada {number}.", **ADA)
-        uid = listed(api, kind="profile")[0]["uid"]  # else the next one would supersede it
+        uid = listed(api, kind="profile")[0]["uid"]
         api.house.rows(
             "MATCH (m:Memory {uid: $uid}) WHERE m.space STARTS WITH $tenant"
             " SET m.governed_dedup = m.uid",
             uid=uid,
         )
-    assert (
-        kept
-        == keeper.governance.items(
-            owners_of(api.house.caller.tenant, ADA["state"], {}).session,
-            ItemKind.PROFILE,
-            "present",
-            None,
-            limit=50,
-        ).total
-    )
+    assert count == len(listed(api, kind="profile", status="present", limit=50))
+
+
+@pytest.mark.parametrize(("kept", "found"), [(20, 20), (21, 20)])
+def test_a_recall_has_at_most_twenty_facts_and_the_oldest(api, kept, found):
+    agree(api, **HISTORY, forget_policy="never")
+    keep_facts(api, kept)
 
     names = texts(recalled(api, "Who am I?", **ADA)["recalled"])
     assert found == len(names)
     assert "Ada 0" == names[0]
+
+
+def test_facts_that_end_leave_room_for_twenty_that_last(api):
+    agree(api, **HISTORY, forget_policy="never")
+    keep_facts(api, 24)
+    rule = {"mode": "decay", "ttl_ticks": 20}
+    agree(api, **HISTORY, retention={"profile": {"fact": rule}})
+
+    given = recalled(api, "Who am I?", **ADA)
+
+    ended = len(kinds(given["events"], "forget"))
+    assert 0 < ended <= 4
+    assert [f"Ada {number}" for number in range(ended, ended + 20)] == texts(given["recalled"])
+
+
+@pytest.mark.parametrize(
+    ("rule", "ended_by_call"),
+    [
+        ({"mode": "decay", "ttl_ticks": 4}, [16, 16, 4, 0, 0]),
+        ({"mode": "ttl", "ttl_ticks": 4}, [17, 20, 0, 0, 0]),
+        ({"mode": "ttl", "ttl_ticks": 90}, [0] * 5),
+    ],
+)
+def test_a_contract_that_ends_more_than_a_call_may_is_carried_out_over_several(
+    api, monkeypatch, rule, ended_by_call
+):
+    agree(api, semantic=True, forget_policy="never")
+    for number in range(40):
+        keep(api, f"We decided on number {number}.")
+    agree(api, semantic=True, retention={"semantic": {"decision": rule}})
+    monkeypatch.setattr("graphmem.governance.reading.ENDING_MOST", 20)
+
+    calls = [recalled(api, "Which number?", **ADA) for _ in range(5)]
+
+    assert 1 == len({tuple(texts(each["recalled"])) for each in calls})
+    ended = [len(kinds(each["events"], "forget")) for each in calls]
+    assert ended_by_call == ended
+    told = ["expires_at" in item["meta"] for item in listed(api, status="present", limit=50)]
+    assert {"ttl" == rule["mode"]} == set(told)
 
 
 def test_eight_sessions_at_once_have_what_each_would_have_alone(assistant):

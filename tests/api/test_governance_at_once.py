@@ -5,9 +5,17 @@ import os
 import signal
 import subprocess
 import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from governed import PROFILE, agree, recorded
+
+from graphmem.governance import governed_operation
+from graphmem.governance.keeper import GovernanceKeeper
+from graphmem.governance.owners import owners_of
+from graphmem.governance.request import CallRequest
 
 ADA = {"state": {"user": {"id": "s1"}}, "identity": {"id": "ada"}}
 CALLS = """
@@ -106,3 +114,32 @@ def test_a_call_that_is_killed_leaves_nothing_and_the_next_tick_follows(
 
     assert before["clock"] == after["written"][0]["created_at"]
     assert "session:s1:short_term:3" == after["written"][0]["id"]
+
+
+def test_who_waits_for_a_call_of_the_person_sees_the_project_that_it_began(assistant, monkeypatch):
+    promoting, committing = threading.Event(), threading.Event()
+    save = governed_operation.save_changes
+
+    def wait_and_save(*arguments, **more):
+        promoting.set()
+        assert committing.wait(60)
+        save(*arguments, **more)
+
+    def call(session, said):
+        house = assistant.house
+        owners = owners_of(house.caller.tenant, {"user": {"id": session}}, {"id": "ada"})
+        request = CallRequest(profile="assistant", owners=owners, input=said, output="I see.")
+        return house.graphmem.of(GovernanceKeeper).call(request, caller=house.caller)
+
+    for session in ("s1", "s2"):
+        call(session, "Hello.")
+    monkeypatch.setattr(governed_operation, "save_changes", wait_and_save)
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(call, "s1", "Remember this for the project: we decided to use Go.")
+        assert promoting.wait(60)
+        second = pool.submit(call, "s2", "What did we decide to use?")
+        time.sleep(1)  # until it waits
+        committing.set()
+
+        assert "project" in {item["meta"]["space"] for item in first.result().written}
+        assert "project" in {item["meta"]["space"] for item in second.result().recalled}
