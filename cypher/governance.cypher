@@ -50,7 +50,8 @@ LIMIT $limit;
 // How many profiles of a tenant have a contract.
 // parameters: tenant
 MATCH (a:AiProfile)
-WHERE a.tenant = $tenant AND EXISTS { (a)-[:CURRENT]->(:Contract) }
+USING INDEX a:AiProfile(tenant, profile)
+WHERE a.tenant = $tenant AND a.profile > '' AND EXISTS { (a)-[:CURRENT]->(:Contract) }
 RETURN count(a) AS total;
 
 // name: list_versions
@@ -117,44 +118,47 @@ END
 // Present items, by what each row asks for. talk: messages and summaries of some phases, the newest. aged and timed:
 // those whose time passes soon, beyond an age or at a tick, the last of them; untold: those that are to be told a tick.
 // met: the newest of a key. facts: the oldest of some phases that last. newest: the newest snippets of a place, a phase
-// and an importance.
+// and an importance. A row has only the name of the list that it asks, so the others cost nothing; each list is read in
+// the order of its index, as far as it goes.
 // parameters: ending_most, facts_most, newest_most, space_rows, talk_most
 UNWIND $space_rows AS row
 CALL (row) {
-  WITH row WHERE row.asked = 'talk'
   MATCH (m:GovernedItem)
-  WHERE m.governed_place = row.place AND m.governed_phase >= row.first AND m.governed_phase <= row.last
-  RETURN m ORDER BY m.governed_phase DESC, m.governed_tick DESC, m.key LIMIT $talk_most
-UNION
-  WITH row WHERE row.asked = 'aged'
+  USING INDEX m:GovernedItem(governed_place, governed_phase, governed_tick)
+  WHERE m.governed_place = row.talk AND m.governed_phase >= row.first AND m.governed_phase <= row.last
+    AND m.governed_tick >= 0
+  RETURN m ORDER BY m.governed_place DESC, m.governed_phase DESC, m.governed_tick DESC, m.key LIMIT $talk_most
+UNION ALL
   MATCH (m:GovernedItem)
-  WHERE m.governed_place = row.place AND m.governed_event = row.event AND m.governed_mark < row.before
+  USING INDEX m:GovernedItem(governed_place, governed_event, governed_mark)
+  WHERE m.governed_place = row.aged AND m.governed_event = row.event AND m.governed_mark < row.until
+  RETURN m ORDER BY m.governed_place DESC, m.governed_event DESC, m.governed_mark DESC, m.key LIMIT $ending_most
+UNION ALL
+  MATCH (m:GovernedItem)
+  USING INDEX m:GovernedItem(governed_place, governed_event, governed_due)
+  WHERE m.governed_place = row.timed AND m.governed_event = row.event AND m.governed_due <= row.until
+  RETURN m ORDER BY m.governed_place DESC, m.governed_event DESC, m.governed_due DESC, m.key LIMIT $ending_most
+UNION ALL
+  MATCH (m:GovernedItem)
+  USING INDEX m:GovernedItem(governed_place, governed_event, governed_due)
+  WHERE m.governed_place = row.untold AND m.governed_event = row.event AND m.governed_due = @NEVER_MS
   RETURN m ORDER BY m.governed_mark DESC, m.key LIMIT $ending_most
-UNION
-  WITH row WHERE row.asked = 'timed'
+UNION ALL
   MATCH (m:GovernedItem)
-  WHERE m.governed_place = row.place AND m.governed_due <= row.due AND m.governed_event IN row.events
-  RETURN m ORDER BY m.governed_due DESC, m.key LIMIT $ending_most
-UNION
-  WITH row WHERE row.asked = 'untold'
-  MATCH (m:GovernedItem)
-  WHERE m.governed_place = row.place AND m.governed_due = @NEVER_MS AND m.governed_event IN row.events
-  RETURN m ORDER BY m.governed_mark DESC, m.key LIMIT $ending_most
-UNION
-  WITH row WHERE row.asked = 'met'
-  MATCH (m:GovernedItem)
-  WHERE m.governed_place = row.place AND m.governed_dedup = row.dedup
+  USING INDEX m:GovernedItem(governed_place, governed_dedup)
+  WHERE m.governed_place = row.met AND m.governed_dedup = row.dedup
   RETURN m ORDER BY m.governed_tick DESC, m.key LIMIT 1
-UNION
-  WITH row WHERE row.asked = 'facts'
+UNION ALL
   MATCH (m:GovernedItem)
-  WHERE m.governed_place = row.place AND m.governed_phase >= row.first AND m.governed_phase <= row.last AND @lasts
-  RETURN m ORDER BY m.governed_phase, m.governed_tick, m.key LIMIT $facts_most
-UNION
-  WITH row WHERE row.asked = 'newest'
+  USING INDEX m:GovernedItem(governed_place, governed_phase, governed_tick)
+  WHERE m.governed_place = row.facts AND m.governed_phase >= row.first AND m.governed_phase <= row.last
+    AND m.governed_tick >= 0 AND @lasts
+  RETURN m ORDER BY m.governed_place, m.governed_phase, m.governed_tick, m.key LIMIT $facts_most
+UNION ALL
   MATCH (m:GovernedItem)
-  WHERE m.governed_class = row.class AND m.governed_tick >= 0 AND @lasts
-  RETURN m ORDER BY m.governed_tick DESC, m.key LIMIT $newest_most
+  USING INDEX m:GovernedItem(governed_class, governed_tick)
+  WHERE m.governed_class = row.newest AND m.governed_tick >= 0 AND @lasts
+  RETURN m ORDER BY m.governed_class DESC, m.governed_tick DESC, m.key LIMIT $newest_most
 }
 RETURN row.number AS number, @item AS item
 ORDER BY number, m.governed_tick DESC, m.key;
@@ -184,9 +188,10 @@ ORDER BY m.key;
 UNWIND $space_rows AS row
 CALL (row) {
   MATCH (m:GovernedItem)
-  WHERE m.governed_place = row.place AND m.governed_phase > 0 AND @lasts
-  WITH m.governed_phase AS phase ORDER BY phase DESC LIMIT $limit
-  RETURN DISTINCT phase
+  USING INDEX m:GovernedItem(governed_place, governed_phase, governed_tick)
+  WHERE m.governed_place = row.place AND m.governed_phase > 0 AND m.governed_tick >= 0 AND @lasts
+  WITH m ORDER BY m.governed_place DESC, m.governed_phase DESC LIMIT $limit
+  RETURN DISTINCT m.governed_phase AS phase
 }
 RETURN phase
 ORDER BY phase DESC;
@@ -197,15 +202,18 @@ ORDER BY phase DESC;
 // parameters: after, keys, space, up_to
 CALL () {
   MATCH (m:GovernedItem)
+  USING INDEX m:GovernedItem(space, governed_phase)
   WHERE m.space = $space AND m.governed_phase > $after AND m.governed_phase <= $up_to
   RETURN collect(DISTINCT m.governed_key) AS came
 }
 CALL (came) {
   MATCH (m:GovernedItem)
+  USING INDEX m:GovernedItem(space, governed_key)
   WHERE m.space = $space AND m.governed_key IN came + $keys
   RETURN m
 UNION
   MATCH (m:GovernedItem)
+  USING INDEX m:GovernedItem(space, governed_until)
   WHERE m.space = $space AND m.governed_until > $after AND m.governed_until <= $up_to
   RETURN m
 }
@@ -270,8 +278,9 @@ MERGE (m)-[:DELETED_IN]->(h);
 // name: items_of_space
 // The items of a space, by key, behind one, each with the messages that it sums up, and the phase in which it left.
 // parameters: after, limit, space
-MATCH (m:GovernedItem)
-WHERE m.space = $space AND m.governed_phase >= 0 AND m.key > $after
+MATCH (m:Memory)
+USING INDEX m:Memory(key)
+WHERE m.key > $after AND m.key > $space + '|' AND m.key < $space + '}' AND m:GovernedItem
 RETURN m.key AS key, m.uid AS uid, m.governed_summary_of AS summary_of, m.governed_until AS until
 ORDER BY key
 LIMIT $limit;
@@ -293,6 +302,7 @@ ORDER BY m.key;
 // parameters: space_rows
 UNWIND $space_rows AS row
 MATCH (m:GovernedItem)
+USING INDEX m:GovernedItem(governed_list, governed_number)
 WHERE m.governed_list = row.list AND m.governed_number = row.number AND m.key <> row.key
 RETURN m.key AS key
 ORDER BY key
@@ -332,23 +342,26 @@ MERGE (p)-[:HAS_PHASE]->(h);
 // One page of the items of a space of one kind, the newest first.
 // parameters: cursor_number, limit, list, status
 MATCH (m:GovernedItem)
+USING INDEX m:GovernedItem(governed_list, governed_number)
 WHERE m.governed_list = $list AND m.governed_number < $cursor_number
   AND ($status = '' OR ($status = 'present') = (m.governed_place IS NOT NULL))
 RETURN @item AS item, m.governed_place IS NOT NULL AS is_present, m.status_reason AS reason, m.status AS status
-ORDER BY m.governed_number DESC
+ORDER BY m.governed_list DESC, m.governed_number DESC
 LIMIT $limit;
 
 // name: count_items
 // How many items of a space and kind there are.
 // parameters: list, status
 MATCH (m:GovernedItem)
-WHERE m.governed_list = $list AND ($status = '' OR ($status = 'present') = (m.governed_place IS NOT NULL))
+USING INDEX m:GovernedItem(governed_list, governed_number)
+WHERE m.governed_list = $list AND m.governed_number > 0 AND ($status = '' OR ($status = 'present') = (m.governed_place IS NOT NULL))
 RETURN count(m) AS total;
 
 // name: item
 // One item by its space, kind and number.
 // parameters: list, number
 MATCH (m:GovernedItem)
+USING INDEX m:GovernedItem(governed_list, governed_number)
 WHERE m.governed_list = $list AND m.governed_number = $number
 RETURN @item AS item, m.governed_place IS NOT NULL AS is_present, m.status_reason AS reason, m.status AS status
 ORDER BY m.key
@@ -358,16 +371,18 @@ LIMIT 1;
 // One page of the phases of a space, the newest first.
 // parameters: cursor_index, limit, space
 MATCH (h:Phase)
+USING INDEX h:Phase(space, index)
 WHERE h.space = $space AND h.index < $cursor_index
 RETURN h {.*} AS phase
-ORDER BY h.index DESC
+ORDER BY h.space DESC, h.index DESC
 LIMIT $limit;
 
 // name: count_phases
 // How many phases a space has.
 // parameters: space
 MATCH (h:Phase)
-WHERE h.space = $space
+USING INDEX h:Phase(space, index)
+WHERE h.space = $space AND h.index > 0
 RETURN count(h) AS total;
 
 // name: told

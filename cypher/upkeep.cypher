@@ -260,7 +260,8 @@ ORDER BY space;
 // Memories of a space that may be summarised, oldest first: not among the newest, unimportant, about no entity.
 // parameters: importance, keep_newest, limit, protected, space
 MATCH (m:Memory)
-WHERE m.space = $space AND m.status = 'active' AND m.kept_by IS NULL
+USING INDEX m:Memory(space, status, created_at)
+WHERE m.space = $space AND m.status = 'active' AND m.created_at > datetime({year: 1}) AND m.kept_by IS NULL
 WITH m ORDER BY m.created_at DESC, m.key DESC SKIP $keep_newest
 WHERE m.importance < $importance AND NOT m.type IN $protected AND NOT coalesce(m.pinned, false)
   AND NOT 'correction' IN m.tags AND NOT EXISTS { (m)-[:MENTIONS]->(:Entity) }

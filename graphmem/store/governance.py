@@ -355,11 +355,6 @@ class Snippets:
         """What they are found by."""
         return class_of(self.space, self.phase, self.rank)
 
-    @property
-    def row(self) -> dict[str, Any]:
-        """As queries name it."""
-        return {"class": self.name, **self.lasting.row}
-
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WordSearch:
@@ -390,38 +385,39 @@ class AskedItems:
     """Which present items a call asks for; each list is answered by one of its own, in order."""
 
     rows: list[dict[str, Any]] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)  # by each row
 
     def talk(self, space: Space, first: int, last: int) -> None:
         """The messages and summaries of some phases of a session, the newest."""
-        place = list_of(space, ItemKind.SHORT_TERM)
-        self._ask("talk", place=place, first=first, last=last)
+        self._ask("talk", list_of(space, ItemKind.SHORT_TERM), first=first, last=last)
 
     def ending(self, space: Space, kind: ItemKind, lasting: Lasting) -> None:
         """Those of a place whose time passes soon, and those that are to be told a tick."""
         place = list_of(space, kind)
-        for event, mark in lasting.before.items():
-            if lasting.modes[event] == "decay":
-                self._ask("aged", place=place, event=event.value, before=mark)
-        timed = [event.value for event, mode in lasting.modes.items() if mode == "ttl"]
-        if timed:
-            self._ask("timed", place=place, due=lasting.due, events=timed)
-            self._ask("untold", place=place, events=timed)
+        for event, mode in lasting.modes.items():
+            if mode == "decay":
+                self._ask("aged", place, event=event.value, until=lasting.before[event])
+            if mode == "ttl":
+                self._ask("timed", place, event=event.value, until=lasting.due)
+                self._ask("untold", place, event=event.value)
 
     def met(self, space: Space, kind: ItemKind, key: str) -> None:
         """The newest one of a dedup key."""
-        self._ask("met", place=list_of(space, kind), dedup=key_digest(key))
+        self._ask("met", list_of(space, kind), dedup=key_digest(key))
 
     def facts(self, space: Space, phases: range, lasting: Lasting) -> None:
         """The oldest facts of some phases of a space that last."""
         place = list_of(space, ItemKind.PROFILE)
-        self._ask("facts", place=place, first=min(phases), last=max(phases), **lasting.row)
+        self._ask("facts", place, first=min(phases), last=max(phases), **lasting.row)
 
     def newest(self, wanted: Snippets) -> None:
         """The newest snippets of a class."""
-        self._ask("newest", **wanted.row)
+        self._ask("newest", wanted.name, **wanted.lasting.row)
 
-    def _ask(self, asked: str, **values: Any) -> None:  # noqa: ANN401
-        self.rows.append({"asked": asked, "number": len(self.rows), **values})
+    def _ask(self, asked: str, list_: str, **values: Any) -> None:  # noqa: ANN401
+        """Ask for what a list has; its name is called as what is asked for."""
+        self.rows.append({"number": len(self.rows), asked: list_, **values})
+        self.asked.append(asked)
 
 
 class GovernedItems:
@@ -437,7 +433,7 @@ class GovernedItems:
 
         ``facts``, ``newest`` snippets of a class and ``ending`` items of a list are the most.
         """
-        found: list[tuple[str, list[Item]]] = [(row["asked"], []) for row in asked.rows]
+        found: list[tuple[str, list[Item]]] = [(each, []) for each in asked.asked]
         if found:
             rows = self._transaction.run(
                 "governance.present",
