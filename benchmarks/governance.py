@@ -78,7 +78,7 @@ class _Load(MemoryOperation[None]):
         """Let them be present."""
         space = self.place.space
         user = Space(tenant=space.tenant, kind=SpaceKind.USER, owner=space.owner)
-        lock_places(transaction, [space, user], makes=[space, user], profile="")
+        lock_places(transaction, [space, user], makes=[space, user])
         phase = self.place.phase
         changes = ChangedItems(
             places=[self.place, Place(space=user, clock=self.place.created + 10)],

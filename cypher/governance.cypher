@@ -69,25 +69,32 @@ LIMIT $limit;
 MATCH (:AiProfile {key: $key})-[:HAS_VERSION]->(c:Contract)
 RETURN count(c) AS total;
 
-// name: lock_places
-// Take the locks of places, in the order of their rows, and read them with a contract; some begin with it.
-// parameters: profile, space_rows
-UNWIND $space_rows AS row
-FOREACH (_ IN CASE WHEN row.makes THEN [1] ELSE [] END |
-  MERGE (p:GovernedPlace {key: row.key})
-    ON CREATE SET p.space = row.key
-)
-WITH row
-MATCH (p:GovernedPlace {key: row.key})
-SET p.locked = true
-REMOVE p.locked
-WITH p
-RETURN p {.*} AS place,
-       COLLECT {
-         MATCH (:AiProfile {key: $profile})-[:CURRENT]->(c:Contract)
-         RETURN [c.version, c.document]
-       } AS contract
-ORDER BY p.key;
+// name: lock
+// Take the locks of claim keys and then of places, in the order of their rows, and read them with a contract; some
+// places begin with it.
+// parameters: claims, profile, space_rows
+CALL () {
+  UNWIND $claims AS claim
+  @locked_claim
+  WITH k, m WHERE m IS NOT NULL
+  RETURN collect([k.key, m.key]) AS claimed
+}
+CALL () {
+  UNWIND $space_rows AS row
+  FOREACH (_ IN CASE WHEN row.makes THEN [1] ELSE [] END |
+    MERGE (p:GovernedPlace {key: row.key})
+      ON CREATE SET p.space = row.key
+  )
+  WITH row
+  MATCH (p:GovernedPlace {key: row.key})
+  SET p.locked = true
+  REMOVE p.locked
+  WITH p ORDER BY p.key
+  RETURN collect(p {.*}) AS places
+}
+OPTIONAL MATCH (:AiProfile {key: $profile})-[:CURRENT]->(c:Contract)
+RETURN claimed, places, c.version AS version, c.document AS document
+ORDER BY version DESC LIMIT 1;
 
 // name: places
 // Places as they are.
@@ -160,27 +167,41 @@ UNION ALL
   WHERE m.governed_class = row.newest AND m.governed_tick >= 0 AND @lasts
   RETURN m ORDER BY m.governed_class DESC, m.governed_tick DESC, m.key LIMIT $newest_most
 }
-RETURN row.number AS number, @item AS item
-ORDER BY number, m.governed_tick DESC, m.key;
+WITH row.number AS number, m
+ORDER BY number, m.governed_tick DESC, m.key
+RETURN collect([number, @item]) AS found;
 
-// name: matching
-// The newest present snippets of each of some classes that are older than those above, and have words or all of a
-// query; each row is one kind of search, with its classes and the tick before which each is searched.
-// parameters: limit, space_rows
-UNWIND $space_rows AS row
-CALL (row) {
-  UNWIND row.searches AS search
-  CALL db.index.fulltext.queryNodes('governed_words', search) YIELD node
-  WITH DISTINCT node AS m
-  WHERE m.governed_tick < row.before_ticks[m.governed_class] AND @lasts
-    AND (row.contained = '' OR m.governed_words CONTAINS row.contained)
-  WITH m ORDER BY m.governed_tick DESC, m.key
-  WITH m.governed_class AS class, collect(m)[..$limit] AS found
-  UNWIND found AS m
-  RETURN m
+// name: lock_items
+// Take the locks of memories, in order, and return them as they then are. With them come the newest present snippets of
+// each of some classes that are older than those above, and have words or all of a query; each row is one kind of
+// search, with its classes and the tick before which each is searched.
+// parameters: limit, searches, space_keys
+CALL () {
+  UNWIND $space_keys AS key
+  MATCH (m:Memory {key: key})
+  SET m.locked = true
+  REMOVE m.locked
+  WITH m ORDER BY m.key
+  WITH @memory AS memory, @entities AS entities
+  RETURN collect([memory, entities]) AS locked
 }
-RETURN @item AS item
-ORDER BY m.key;
+CALL () {
+  UNWIND $searches AS row
+  CALL (row) {
+    UNWIND row.searches AS search
+    CALL db.index.fulltext.queryNodes('governed_words', search) YIELD node
+    WITH DISTINCT node AS m
+    WHERE m.governed_tick < row.before_ticks[m.governed_class] AND @lasts
+      AND (row.contained = '' OR m.governed_words CONTAINS row.contained)
+    WITH m ORDER BY m.governed_tick DESC, m.key
+    WITH m.governed_class AS class, collect(m)[..$limit] AS found
+    UNWIND found AS m
+    RETURN m
+  }
+  WITH m ORDER BY m.key
+  RETURN collect(@item) AS found
+}
+RETURN locked, found;
 
 // name: phases_with_snippets
 // The phases that hold the newest present snippets of a place which last, as far as the first ones go.
@@ -354,7 +375,8 @@ LIMIT $limit;
 // parameters: list, status
 MATCH (m:GovernedItem)
 USING INDEX m:GovernedItem(governed_list, governed_number)
-WHERE m.governed_list = $list AND m.governed_number > 0 AND ($status = '' OR ($status = 'present') = (m.governed_place IS NOT NULL))
+WHERE m.governed_list = $list AND m.governed_number > 0
+  AND ($status = '' OR ($status = 'present') = (m.governed_place IS NOT NULL))
 RETURN count(m) AS total;
 
 // name: item

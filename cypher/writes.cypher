@@ -1,13 +1,17 @@
-// name: lock_claims
-// Take the locks of claim keys, in order, and return the memory behind each, the digest of a source, and the newest
-// memory that said this and was taken back.
-// parameters: claims
-UNWIND $claims AS claim
+// fragment: locked_claim
+// The lock of a claim key, which begins with it, and the memory behind it.
 MERGE (k:ClaimKey {key: claim.key})
   ON CREATE SET k.space = claim.space
 SET k.locked = true
 WITH k
 OPTIONAL MATCH (k)-[:CLAIMS]->(m:Memory)
+
+// name: lock_claims
+// Take the locks of claim keys, in order, and return the memory behind each, the digest of a source, and the newest
+// memory that said this and was taken back.
+// parameters: claims
+UNWIND $claims AS claim
+@locked_claim
 RETURN k.key AS claim, m.key AS memory, k.digest AS digest,
        COLLECT {
          MATCH (k)-[:RETRACTED]->(r:Memory)
@@ -144,45 +148,86 @@ RETURN from.space AS space,
        [@edge_row] AS edge
 ORDER BY space, from.uid, to.uid, type(e);
 
-// name: create_memories
-// Create memories with their type label, their chunks and the claims that they take; each row's properties name its
-// space. A space begins with its first memory.
-// parameters: space_rows, spaces
+// name: save_memories
+// Write what a decision says of memories, in this order: the content and logical claims of released memories end, but
+// that of a source lasts; memories are created with their type label, their chunks and the claims that they take, and a
+// space begins with its first one; earlier versions are kept; properties and labels change, with what chunks and
+// mentions repeat of them; edges go, those that were drawn by hand may have no uid; edges are drawn. A row of an edge
+// without a uid of its own revises the oldest edge between its ends, also one that was drawn by hand.
+// parameters: changed, created, drawn, released, removed, revisions, spaces
 CYPHER 25
+CALL () {
+  UNWIND $released AS key
+  MATCH (m:Memory {key: key})<-[c:CLAIMS]-(k:ClaimKey)
+  USING INDEX m:Memory(key)
+  WHERE NOT k.key STARTS WITH k.space + coalesce('|' + m.kept_by, '') + '|source|'
+  DELETE c
+  WITH DISTINCT k
+  WHERE NOT EXISTS { (k)-[:CLAIMS|RETRACTED]->(:Memory) }
+  DELETE k
+}
 CALL () {
   UNWIND $spaces AS space
   MERGE (s:Space {key: space})
     ON CREATE SET s.space = space
 }
-UNWIND $space_rows AS row
-CREATE (m:Memory:$(row.labels))
-SET m = row.properties, m.created_at = datetime(row.created_at), m.updated_at = datetime(row.updated_at)
-FOREACH (chunk IN row.chunks | CREATE (c:Chunk)-[:OF]->(m) SET c = chunk)
-FOREACH (claim IN row.claims |
-  MERGE (k:ClaimKey {key: claim.key})
-    ON CREATE SET k.space = m.space
-  SET k.digest = claim.digest
-  CREATE (k)-[:CLAIMS]->(m)
-);
-
-// name: change_memories
-// Set the properties and labels of memories, and what their chunks and mentions repeat of them.
-// parameters: space_rows
-CYPHER 25
-UNWIND $space_rows AS row
-MATCH (m:Memory {key: row.key})
-REMOVE m:Fact:Preference:Decision:Identity:Event:Observation:Goal:Todo:EmbedPending
-SET m:$(row.labels)
-SET m += row.properties, m.updated_at = datetime(row.updated_at), m.status_at = datetime(row.status_at)
-WITH m, row
-CALL (m) {
-  MATCH (m)-[x:MENTIONS]->(:Entity)
-  SET @mention_copies
+CALL () {
+  UNWIND $created AS row
+  CREATE (m:Memory:$(row.labels))
+  SET m = row.properties, m.created_at = datetime(row.created_at), m.updated_at = datetime(row.updated_at)
+  FOREACH (chunk IN row.chunks | CREATE (c:Chunk)-[:OF]->(m) SET c = chunk)
+  FOREACH (claim IN row.claims |
+    MERGE (k:ClaimKey {key: claim.key})
+      ON CREATE SET k.space = m.space
+    SET k.digest = claim.digest
+    CREATE (k)-[:CLAIMS]->(m)
+  )
 }
-CALL (m, row) {
-  MATCH (c:Chunk)-[:OF]->(m)
-  SET c += row.chunk_properties
-};
+CALL () {
+  UNWIND $revisions AS row
+  MATCH (m:Memory {key: row.memory_key})
+  MERGE (m)-[:HAS_REVISION]->(r:Revision {key: row.properties.key})
+  SET r += row.properties, r.created_at = datetime(row.created_at), r.replaced_at = datetime(row.replaced_at)
+}
+CALL () {
+  UNWIND $changed AS row
+  MATCH (m:Memory {key: row.key})
+  REMOVE m:Fact:Preference:Decision:Identity:Event:Observation:Goal:Todo:EmbedPending
+  SET m:$(row.labels)
+  SET m += row.properties, m.updated_at = datetime(row.updated_at), m.status_at = datetime(row.status_at)
+  WITH m, row
+  CALL (m) {
+    MATCH (m)-[x:MENTIONS]->(:Entity)
+    SET @mention_copies
+  }
+  CALL (m, row) {
+    MATCH (c:Chunk)-[:OF]->(m)
+    SET c += row.chunk_properties
+  }
+}
+CALL () {
+  UNWIND $removed AS row
+  MATCH (:Memory {key: row.from_key})-[e:@EDGE_TYPES]->(:Memory {key: row.to_key})
+  WHERE type(e) = row.type AND coalesce(e.uid, '') = row.uid
+  DELETE e
+}
+UNWIND $drawn AS row
+MATCH (from:Memory {key: row.from_key})
+MATCH (to:Memory {key: row.to_key})
+CALL (from, to, row) {
+  OPTIONAL MATCH (from)-[e:$(row.type)]->(to)
+  WHERE row.oldest OR e.uid = row.uid
+  RETURN e AS known
+  ORDER BY coalesce(e.created_at, datetime({epochMillis: 0})), e.uid
+  LIMIT 1
+}
+SET known.uid = coalesce(known.uid, row.uid), known.weight = row.weight, known.reason = row.reason,
+    known.link_type = row.link_type
+FOREACH (_ IN CASE WHEN known IS NULL THEN [1] ELSE [] END |
+  CREATE (from)-[e:$(row.type)]->(to)
+  SET e.uid = row.uid, e.created_at = row.created_at, e.weight = row.weight, e.reason = row.reason,
+      e.link_type = row.link_type
+);
 
 // name: count_memories
 // Note how often memories were said; no index and no copy repeats that.
@@ -244,26 +289,6 @@ MATCH (m:Memory {key: row.memory})
 MERGE (m)-[x:MENTIONS]->(e)
 SET @mention_copies;
 
-// name: save_revisions
-// Keep earlier versions of memories.
-// parameters: space_rows
-UNWIND $space_rows AS row
-MATCH (m:Memory {key: row.memory_key})
-MERGE (m)-[:HAS_REVISION]->(r:Revision {key: row.properties.key})
-SET r += row.properties, r.created_at = datetime(row.created_at), r.replaced_at = datetime(row.replaced_at);
-
-// name: release_claims
-// End the content and logical claims of memories; a source's claim lasts.
-// parameters: space_keys
-UNWIND $space_keys AS key
-MATCH (m:Memory {key: key})<-[c:CLAIMS]-(k:ClaimKey)
-USING INDEX m:Memory(key)
-WHERE NOT k.key STARTS WITH k.space + coalesce('|' + m.kept_by, '') + '|source|'
-DELETE c
-WITH DISTINCT k
-WHERE NOT EXISTS { (k)-[:CLAIMS|RETRACTED]->(:Memory) }
-DELETE k;
-
 // name: take_claims
 // Point claim keys at memories, each at one; some only where no other memory holds them.
 // parameters: claims
@@ -294,37 +319,6 @@ UNWIND $claims AS claim
 MATCH (k:ClaimKey {key: claim})
 WHERE NOT EXISTS { (k)-[:CLAIMS|RETRACTED]->() }
 DELETE k;
-
-// name: draw_edges
-// Draw typed edges, or revise the weight and reason of the one of that uid. A row without a uid of its own revises
-// the oldest edge between its ends, also one that was drawn by hand.
-// parameters: space_rows
-CYPHER 25
-UNWIND $space_rows AS row
-MATCH (from:Memory {key: row.from_key})
-MATCH (to:Memory {key: row.to_key})
-CALL (from, to, row) {
-  OPTIONAL MATCH (from)-[e:$(row.type)]->(to)
-  WHERE row.oldest OR e.uid = row.uid
-  RETURN e AS known
-  ORDER BY coalesce(e.created_at, datetime({epochMillis: 0})), e.uid
-  LIMIT 1
-}
-SET known.uid = coalesce(known.uid, row.uid), known.weight = row.weight, known.reason = row.reason,
-    known.link_type = row.link_type
-FOREACH (_ IN CASE WHEN known IS NULL THEN [1] ELSE [] END |
-  CREATE (from)-[e:$(row.type)]->(to)
-  SET e.uid = row.uid, e.created_at = row.created_at, e.weight = row.weight, e.reason = row.reason,
-      e.link_type = row.link_type
-);
-
-// name: remove_edges
-// Remove typed edges by their ends and uid; those that were drawn by hand may have none.
-// parameters: space_rows
-UNWIND $space_rows AS row
-MATCH (:Memory {key: row.from_key})-[e:@EDGE_TYPES]->(:Memory {key: row.to_key})
-WHERE type(e) = row.type AND coalesce(e.uid, '') = row.uid
-DELETE e;
 
 // name: unlink_turns
 // Remove NEXT edges between turns.

@@ -6,7 +6,7 @@ from typing import Any
 from flask import Response, g, jsonify
 
 from api.auth import requires
-from api.governance.paths import keeper, known_profile
+from api.governance.paths import keeper
 from api.governance.schemas import (
     CallQuery,
     GovernedRecallAnswer,
@@ -82,7 +82,7 @@ def whole_call(values: dict[str, Any], query: dict[str, Any], profile: str) -> R
 def impose(values: dict[str, Any], profile: str) -> Response:
     """Let an item of the highest authority in: a snippet, or with a key a fact."""
     imposing = Imposing(space=values["space"], text=values["text"], key=values.get("key"))
-    item, events, trace_id = keeper().impose(known_profile(profile), imposing, caller=g.caller)
+    item, events, trace_id = keeper().impose(profile, imposing, caller=g.caller)
     response = jsonify(item=item_view(item), events=list(events), trace_id=trace_id)
     response.status_code = HTTPStatus.CREATED
     return response

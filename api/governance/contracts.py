@@ -7,7 +7,7 @@ from flask import Response, g, jsonify
 from marshmallow import ValidationError
 
 from api.auth import requires
-from api.governance.paths import keeper, known_profile
+from api.governance.paths import keeper
 from api.governance.schemas import (
     ContractAnswer,
     ContractList,
@@ -17,7 +17,7 @@ from api.governance.schemas import (
 )
 from api.json_blueprint import JsonBlueprint
 from api.paging import PageQuery, cursor_of, page_answer
-from graphmem.governance.contract_form import ContractForm
+from graphmem.governance.contract_form import ContractForm, check_profile
 from graphmem.model.caller import Role
 from graphmem.store.contracts import StoredContract
 
@@ -83,7 +83,7 @@ def versions(query: dict[str, Any], profile: str) -> Response:
 @blueprint.alt_response(200, schema=ContractAnswer, description="It says so already")
 def save_contract(values: dict[str, Any], profile: str) -> Response:
     """Let a contract hold from now on; what it does not say stands at its default."""
-    saved = keeper().save_contract(known_profile(profile), values, caller=g.caller)
+    saved = keeper().save_contract(profile, values, caller=g.caller)
     response = jsonify(contract_view(saved.stored))
     response.status_code = HTTPStatus.CREATED if saved.is_new else HTTPStatus.OK
     return response
@@ -95,7 +95,7 @@ def save_contract(values: dict[str, Any], profile: str) -> Response:
 @blueprint.response(200, ContractPreviewAnswer)
 def preview(values: dict[str, Any], profile: str) -> Response:
     """What a contract would deny, let expire or allow to promote; nothing changes."""
-    known_profile(profile)
+    check_profile(profile)
     return jsonify(keeper().preview(values["contract"], values["spaces"]))
 
 

@@ -7,7 +7,6 @@ from flask import g
 from api.service import service
 from graphmem.errors import Forbidden, InvalidInput
 from graphmem.governance.contract import SPACES
-from graphmem.governance.contract_form import PROFILE_FORM, is_profile
 from graphmem.governance.keeper import GovernanceKeeper
 from graphmem.model.caller import Role
 from graphmem.model.governance import ItemKind
@@ -21,17 +20,6 @@ _ITEM = re.compile(
 def keeper() -> GovernanceKeeper:
     """The keeper of governed memory."""
     return service().of(GovernanceKeeper)
-
-
-def known_profile(name: str) -> str:
-    """The name of a profile, as a path has it.
-
-    Raises:
-        InvalidInput: no profile can be called so.
-    """
-    if not is_profile(name):
-        raise InvalidInput({"profile": [PROFILE_FORM]})
-    return name
 
 
 def item_of_path(item_id: str) -> tuple[Space, ItemKind, int]:

@@ -69,9 +69,7 @@ def trace(query: dict[str, Any], trace_id: str) -> Response:
     The trace of a recall is there half a second later at the latest.
     """
     found = _found(trace_id)
-    is_governed = found.kind == TraceKind.GOVERNANCE
-    events = service().of(GovernanceKeeper).restored(found) if is_governed else found.events
-    shown = trace_view(found, events)
+    shown = trace_view(found, service().of(GovernanceKeeper).events_of(found))
     if query["view"] == "plain":
         return Response(plain_view(shown), content_type="text/plain; charset=utf-8")
     return jsonify(shown)

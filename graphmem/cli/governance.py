@@ -8,7 +8,6 @@ from typing import TextIO
 import click
 from uuid6 import uuid7
 
-from graphmem.bootstrap import Graphmem
 from graphmem.cli.shared import TENANT, open_service, operator, with_settings
 from graphmem.errors import NotFound
 from graphmem.governance.keeper import GovernanceKeeper
@@ -19,7 +18,6 @@ from graphmem.governance.replay import (
     read_replay,
     replayed,
 )
-from graphmem.model.trace import TraceKind, TraceRecord
 from graphmem.recall.trace_view import trace_view
 from graphmem.settings import Settings
 from graphmem.text.plain_view import plain_view
@@ -36,15 +34,9 @@ def trace(settings: Settings, trace_id: str, *, plain: bool, tenant: str) -> Non
         found = graphmem.explainer.trace(tenant, trace_id)
         if found is None:
             raise NotFound
-        shown = trace_view(found, _events(graphmem, found))
+        shown = trace_view(found, graphmem.of(GovernanceKeeper).events_of(found))
     text = plain_view(shown) if plain else json.dumps(shown, ensure_ascii=False, indent=2) + "\n"
     click.echo(text, nl=False)
-
-
-def _events(graphmem: Graphmem, found: TraceRecord) -> list[object]:
-    if found.kind == TraceKind.GOVERNANCE:
-        return list(graphmem.of(GovernanceKeeper).restored(found))
-    return list(found.events)
 
 
 @click.group()

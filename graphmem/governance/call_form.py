@@ -6,7 +6,7 @@ from typing import Any
 from graphmem.errors import InvalidInput
 from graphmem.gateway.validation import json_problem
 from graphmem.governance.contract import SPACES
-from graphmem.governance.contract_form import PROFILE_FORM, is_profile
+from graphmem.governance.contract_form import check_profile
 from graphmem.governance.owners import owners_of
 from graphmem.governance.request import MANUAL, CallRequest, DiffRequest, PhaseToken
 from graphmem.model.space import SpaceKind
@@ -26,8 +26,7 @@ def call_request(
     Raises:
         InvalidInput: something is wrong with it, by field.
     """
-    if not is_profile(profile):
-        raise InvalidInput({"profile": [PROFILE_FORM]})
+    check_profile(profile)
     state, identity = values.get("state", {}), values.get("identity", {})
     tools = {"tool_events": list(values.get("tool_events", ()))}
     for name, value in (("state", state), ("identity", identity), ("tool_events", tools)):

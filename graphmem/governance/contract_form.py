@@ -39,9 +39,14 @@ _DEPTH, _BYTES_MOST = 8, 200_000
 _CACHED = 512  # contracts that were read
 
 
-def is_profile(name: str) -> bool:
-    """Whether a text can name an AI profile."""
-    return _PROFILE.fullmatch(name) is not None and name not in {".", ".."}
+def check_profile(name: str, path: str = "profile") -> None:
+    """Refuse what cannot name an AI profile.
+
+    Raises:
+        InvalidInput: the name is none, at its path.
+    """
+    if _PROFILE.fullmatch(name) is None or name in {".", ".."}:
+        raise InvalidInput({path: [PROFILE_FORM]})
 
 
 class _Form(Schema):

@@ -4,14 +4,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
-from graphmem.errors import InvalidInput
 from graphmem.gateway.operation import Decided, Operation
 from graphmem.gateway.screening import screen
 from graphmem.gateway.workbench import Workbench
 from graphmem.governance.contract import Contract
-from graphmem.governance.contract_form import PROFILE_FORM, contract_from, is_profile
+from graphmem.governance.contract_form import check_profile, contract_from
 from graphmem.model.caller import Role
 from graphmem.model.event import Effect, Event, Subject
 from graphmem.model.policy import Policy
@@ -51,7 +51,7 @@ class SaveContract(Operation[StoredContract | None, SavedContract]):
         """None: a contract belongs to its tenant."""
         return ()
 
-    @property
+    @cached_property
     def contract(self) -> Contract:
         """What is to hold.
 
@@ -67,8 +67,7 @@ class SaveContract(Operation[StoredContract | None, SavedContract]):
             InvalidInput: its name is none, or something is wrong with it.
             PolicyRefused: its words may not be stored.
         """
-        if not is_profile(self.profile):
-            raise InvalidInput({"profile": [PROFILE_FORM]})
+        check_profile(self.profile)
         screen(self.contract.deny_patterns, self.policy)
 
     def read(self, transaction: Workbench) -> StoredContract | None:

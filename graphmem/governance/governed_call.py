@@ -1,7 +1,7 @@
 """Governed call: one request, in one transaction, over what that transaction read (004)."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
@@ -21,11 +21,12 @@ from graphmem.governance.stored_events import is_hidden
 from graphmem.governance.world import CallState
 from graphmem.governance.written import Written
 from graphmem.model.caller import Role
-from graphmem.model.governance import ROOM, Item, LedgerEntry, Place
+from graphmem.model.governance import ROOM, LedgerEntry, Place
+from graphmem.model.memory import Memory
 from graphmem.model.space import Space, SpaceKind
 from graphmem.model.state import GraphState, Selection
 from graphmem.model.writing import IdempotencyKey
-from graphmem.store.governance import GovernedItems
+from graphmem.store.governance import GovernedItems, Locked
 from graphmem.store.idempotency import lock_answer, save_answer
 
 NEW_ITEMS_MOST = 16  # of one call
@@ -92,34 +93,34 @@ class GovernedCall(GovernedOperation[Governed]):
         """
         if self.retry and (replayed := lock_answer(transaction, self.retry)):
             return GraphState(records=_Read(replayed=replayed))
-        claims = self.lock_claims(transaction)
-        places, version, contract = self._places(transaction)
-        state, changing, others = self._read(transaction, contract, places)
-        memories, present = self.lock_items(transaction, changing)
-        read = _Read(state=replace(state, items=[*others, *present]), version=version)
-        return self.state(transaction, claims, memories, read)
+        locked, version, contract = self._locked(transaction)
+        places = self._whole(locked.places)
+        state, memories = self._read(transaction, contract, places)
+        read = _Read(state=state, version=version)
+        return self.state(transaction, locked.claims, memories, read)
 
-    def _places(self, transaction: Workbench) -> tuple[Mapping[SpaceKind, Place], int, Contract]:
-        """The places under their locks, and the contract with its version."""
-        owners = self.request.owners
-        hint = self.request.hint
+    def _locked(self, transaction: Workbench) -> tuple[Locked, int, Contract]:
+        """Its claims and places under their locks, and the contract with its version."""
+        owners, hint = self.request.owners, self.request.hint
         target = hint.target if hint and self.request.records else None
         allowed = {kind: each for kind, each in owners.by_kind.items() if kind in self.allowed}
         makes = [space for kind, space in allowed.items() if kind in (*_OWN, target)]
-        places, version, contract = self.lock_places(
+        locked, version, contract = self.lock(
             transaction, self.request.profile, allowed.values(), makes=makes
         )
-        if places[SpaceKind.SESSION].person not in {None, owners.user.owner}:
+        if locked.places[SpaceKind.SESSION].person not in {None, owners.user.owner}:
             raise SessionOfAnother
-        whole = {
-            kind: places.get(kind) or Place(space=space) for kind, space in owners.by_kind.items()
-        }
-        return whole, version, contract
+        return locked, version, contract
+
+    def _whole(self, places: Mapping[SpaceKind, Place]) -> Mapping[SpaceKind, Place]:
+        """The places of all four spaces; one that is closed to the key is empty."""
+        spaces = self.request.owners.by_kind.items()
+        return {kind: places.get(kind) or Place(space=space) for kind, space in spaces}
 
     def _read(
         self, transaction: Workbench, contract: Contract, places: Mapping[SpaceKind, Place]
-    ) -> tuple[CallState, list[Item], list[Item]]:
-        """What the call reads, without its items; those that it may change, and the others."""
+    ) -> tuple[CallState, Mapping[str, Memory]]:
+        """What the call reads, and the memories that it may change, under their locks."""
         reading = ItemReading(
             items=GovernedItems(transaction),
             contract=contract,
@@ -127,17 +128,18 @@ class GovernedCall(GovernedOperation[Governed]):
             allowed=self.allowed,
             request=self.request,
         )
-        changing, others = reading.all()
+        memories, items = reading.all()
         state = CallState(
             contract=contract,
             places=places,
             allowed=self.allowed,
+            items=items,
             ledger=self._ledger(reading),
             uids=self.uids,
             cap=contract.authority_caps.get(self.caller.role),
             screen=self.screen,
         )
-        return state, changing, others
+        return state, memories
 
     def _ledger(self, reading: ItemReading) -> Sequence[LedgerEntry]:
         asked = self.request.diff

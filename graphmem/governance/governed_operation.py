@@ -16,15 +16,13 @@ from graphmem.governance.contract_form import contract_of_document
 from graphmem.governance.stored_events import compact
 from graphmem.governance.written import Written
 from graphmem.model.caller import Caller
-from graphmem.model.governance import Item, Place
-from graphmem.model.memory import Memory, Status, memory_key
+from graphmem.model.memory import Memory
 from graphmem.model.policy import Policy
-from graphmem.model.space import Space, SpaceKind
+from graphmem.model.space import Space
 from graphmem.model.state import GraphState
 from graphmem.model.trace import TraceKind, TraceRecord
 from graphmem.store.contracts import profile_key
-from graphmem.store.governance import lock_places, save_changes
-from graphmem.store.writes import lock_claims, lock_memories
+from graphmem.store.governance import Locked, lock_places, save_changes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,40 +39,33 @@ class GovernedOperation(MemoryOperation[Answer]):
     uids: Sequence[str]
     trace_id: str
 
-    def lock_claims(self, transaction: Workbench) -> Mapping[str, str]:
-        """Take the locks of what it may claim; which memory holds each."""
-        locked = lock_claims(transaction, self.selection().claims)
-        return {claim: row["memory"] for claim, row in locked.items() if row["memory"]}
-
-    def lock_places(
+    def lock(
         self,
         transaction: Workbench,
         profile: str,
         spaces: Iterable[Space],
         *,
         makes: Iterable[Space],
-    ) -> tuple[Mapping[SpaceKind, Place], int, Contract]:
-        """Take the locks of places; these, and the contract of a profile with its version.
+    ) -> tuple[Locked, int, Contract]:
+        """Take the locks of what it may claim and of places; the contract of a profile.
+
+        The number is the version of the contract.
 
         Raises:
             NotFound: the profile has no contract.
         """
-        key = profile_key(self.caller.tenant, profile)
-        places, found = lock_places(transaction, spaces, makes=makes, profile=key)
-        if found is None:
+        locked = lock_places(
+            transaction,
+            spaces,
+            makes=makes,
+            claims=self.selection().claims,
+            profile=profile_key(self.caller.tenant, profile),
+        )
+        if locked.contract is None:
             message = f"There is no contract for the profile {profile}."
             raise NotFound(message)
-        version, document = found
-        return places, version, contract_of_document(document)
-
-    def lock_items(
-        self, transaction: Workbench, items: Sequence[Item]
-    ) -> tuple[Mapping[str, Memory], list[Item]]:
-        """Take the locks of items; their memories, and those that are still present."""
-        keys = {memory_key(item.space, item.uid): item for item in items}
-        memories = lock_memories(transaction, sorted(keys)) if keys else {}
-        active = {key for key, memory in memories.items() if memory.status is Status.ACTIVE}
-        return memories, [item for key, item in keys.items() if key in active]
+        version, document = locked.contract
+        return locked, version, contract_of_document(document)
 
     def state(
         self,

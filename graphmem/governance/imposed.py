@@ -12,12 +12,14 @@ from graphmem.gateway.operation import Decided
 from graphmem.gateway.workbench import Workbench
 from graphmem.governance.classify import classified
 from graphmem.governance.contract import SPACES
+from graphmem.governance.contract_form import check_profile
 from graphmem.governance.events import Action, Event
 from graphmem.governance.governed_operation import GovernedOperation
 from graphmem.governance.memories import decide_memories, logical_key
 from graphmem.governance.new_items import new_item
 from graphmem.governance.owners import Owners
 from graphmem.governance.policy import ALLOWED, Attempt, write_verdict
+from graphmem.governance.reading import still_present
 from graphmem.governance.request import CallRequest
 from graphmem.governance.settling import settled
 from graphmem.governance.world import CallState, World
@@ -110,11 +112,12 @@ class ImposeItem(GovernedOperation[tuple[Item, list[Event]]]):
         return (self.imposing.space,)
 
     def check(self) -> None:
-        """Refuse a space that no contract governs.
+        """Refuse a profile of no name, and a space that no contract governs.
 
         Raises:
-            InvalidInput: it is none of the four.
+            InvalidInput: no profile can be called so, or the space is none of the four.
         """
+        check_profile(self.profile)
         space = self.imposing.space
         if space.kind not in SPACES or space.persona or "*" in space.owner:
             message = f"Must be one of: {', '.join(SPACES)}, without a persona and a *."
@@ -131,23 +134,23 @@ class ImposeItem(GovernedOperation[tuple[Item, list[Event]]]):
         Raises:
             NotFound: the profile has no contract.
         """
-        claims = self.lock_claims(transaction)
         space = self.imposing.space
         wanted = list(dict.fromkeys((space, self.person or space)))
-        found, version, contract = self.lock_places(transaction, self.profile, wanted, makes=wanted)
+        locked, version, contract = self.lock(transaction, self.profile, wanted, makes=wanted)
         asked = AskedItems()
         asked.met(space, self.imposing.kind, self.imposing.dedup_key)
-        ((_, met),) = GovernedItems(transaction).present(asked, facts=1, newest=1, ending=1)
-        memories, present = self.lock_items(transaction, met)
+        items = GovernedItems(transaction)
+        ((_, met),) = items.present(asked, facts=1, newest=1, ending=1)
+        memories, _ = items.lock_and_search(met)
         state = CallState(
             contract=contract,
-            places={SpaceKind.USER: Place(space=self._request.owners.user), **found},
-            allowed=frozenset(found),
-            items=present,
+            places={SpaceKind.USER: Place(space=self._request.owners.user), **locked.places},
+            allowed=frozenset(locked.places),
+            items=still_present(met, met, memories),
             uids=self.uids,
             screen=self.screen,
         )
-        return self.state(transaction, claims, memories, (state, version))
+        return self.state(transaction, locked.claims, memories, (state, version))
 
     def decide(self, state: GraphState, now: datetime) -> Decided[tuple[Item, list[Event]]]:
         """Store it, if it may be and wins."""

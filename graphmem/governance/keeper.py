@@ -6,14 +6,13 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
-from graphmem.errors import InvalidInput, NotFound
+from graphmem.errors import NotFound
 from graphmem.gateway.gateway import Gateway
 from graphmem.governance.contract import Contract
 from graphmem.governance.contract_form import (
-    PROFILE_FORM,
+    check_profile,
     contract_from,
     contract_of_document,
-    is_profile,
 )
 from graphmem.governance.contracts import SaveContract, SavedContract
 from graphmem.governance.events import Event, EventKind, item_view
@@ -28,7 +27,7 @@ from graphmem.model.governance import Item, ItemKind, Phase
 from graphmem.model.memory import memory_key
 from graphmem.model.page import Cursor, Page, every_item
 from graphmem.model.space import Space, SpaceKind, space_from_key
-from graphmem.model.trace import TraceRecord
+from graphmem.model.trace import TraceKind, TraceRecord
 from graphmem.model.writing import IdempotencyKey
 from graphmem.ports import IdSource
 from graphmem.store.contracts import Contracts, StoredContract
@@ -99,7 +98,7 @@ class GovernanceKeeper:
         trace = self.traces.by_uid(caller.tenant, trace_id)
         if trace is None:
             raise NotFound
-        events = self.restored(trace)
+        events = self.events_of(trace)
         found: dict[str, Sequence[Any]] = {
             kind: event.get(name, ())
             for event in events
@@ -115,12 +114,14 @@ class GovernanceKeeper:
             trace_id=trace_id,
         )
 
-    def restored(self, trace: TraceRecord) -> list[Event]:
-        """The events of a trace with what their contract says."""
+    def events_of(self, trace: TraceRecord) -> list[Event]:
+        """The events of any trace; those of governed memory with what their contract says."""
+        events: list[Any] = list(trace.events)
+        if trace.kind != TraceKind.GOVERNANCE:
+            return events
         request: Mapping[str, Any] = trace.request
         stored = self.contracts.version(trace.tenant, request["profile"], request["version"])
         contract = contract_of_document(stored.document) if stored else Contract()
-        events: list[Any] = list(trace.events)
         return restored(events, contract, profile=request["profile"], session=request["session"])
 
     def impose(
@@ -185,8 +186,7 @@ class GovernanceKeeper:
             InvalidInput: the profile cannot be called so.
             NotFound: it has none.
         """
-        if not is_profile(profile):
-            raise InvalidInput({"profile": [PROFILE_FORM]})
+        check_profile(profile)
         found = self.contracts.find(tenant, profile)
         if found is None:
             message = f"There is no contract for the profile {profile}."
@@ -270,7 +270,7 @@ class GovernanceKeeper:
         """The events of a trace that name an item, and no space that the key may not read."""
         spaces = [space_from_key(each) for each in trace.spaces]
         closed = [space for space in spaces if not caller.may_see(space)]
-        events = _telling_of(self.restored(trace), item)
+        events = _telling_of(self.events_of(trace), item)
         return [event for event in events if not any(_names(event, space) for space in closed)]
 
 

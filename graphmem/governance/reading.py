@@ -5,7 +5,7 @@ the words of the query find; that gives what scoring every snippet would give.
 """
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphmem.governance.contract import Contract
@@ -16,6 +16,7 @@ from graphmem.governance.scoring import Query
 from graphmem.governance.snippet_search import SnippetSearch
 from graphmem.governance.world import clock_of
 from graphmem.model.governance import EventType, Item, ItemKind, LedgerEntry, Place
+from graphmem.model.memory import Memory, Status, memory_key
 from graphmem.model.space import SpaceKind
 from graphmem.store.governance import (
     CLASSES,
@@ -23,6 +24,7 @@ from graphmem.store.governance import (
     GovernedItems,
     Lasting,
     Snippets,
+    WordSearch,
 )
 from graphmem.text.dedup_keys import dedup_key
 
@@ -43,28 +45,41 @@ class ItemReading:
     allowed: frozenset[SpaceKind]
     request: CallRequest
 
-    def all(self) -> tuple[list[Item], list[Item]]:
-        """The items that the call may change, and those that it may only recall, each once."""
+    def all(self) -> tuple[Mapping[str, Memory], list[Item]]:
+        """The memories that the call may change, under their locks, and all items, each once."""
         asked, snippets = AskedItems(), self._snippets() if self._recalls_snippets else []
         self._ask(asked)
         for each in snippets:
             asked.newest(each)
         most = max(NEWEST, self.contract.semantic_top_k)
         found = self.items.present(asked, facts=PROFILE_MOST, newest=most, ending=ENDING_MOST)
+        newest = [items for what, items in found if what == "newest"]
+        full = [each for each in zip(snippets, newest, strict=True) if len(each[1]) == most]
+        read = [item for _, items in found for item in items]
+        searches, enough = self._searches(full, newest, read), self.contract.semantic_top_k
+        tells_more = any(what == "untold" and len(items) == ENDING_MOST for what, items in found)
+        changing = self._changing(found, tells_more=tells_more)
+        memories, older = self.items.lock_and_search(changing, searches, limit=enough)
+        if tells_more:
+            more, _ = self.items.lock_and_search(older)
+            memories, changing = memories | more, [*changing, *older]
+        return memories, still_present([*read, *older], changing, memories)
+
+    def _changing(
+        self, found: Sequence[tuple[str, Sequence[Item]]], *, tells_more: bool
+    ) -> list[Item]:
+        """What of the items that were found the call may change.
+
+        ``tells_more`` is whether others than those that were asked for are told a tick.
+        """
         by_kind: dict[str, list[Item]] = defaultdict(list)
         for what, items in found:
             by_kind[what] += items
         leaving = self._leaving(by_kind["talk"]) if self.request.records else []
         may_change = [item for what in _MAY_CHANGE for item in by_kind[what]]
-        if any(what == "untold" and len(items) == ENDING_MOST for what, items in found):
-            may_change += [*by_kind["facts"], *by_kind["newest"]]  # some are told a tick, too
-        changing = {item.id: item for item in (*may_change, *leaving)}
-        newest = [items for what, items in found if what == "newest"]
-        present = [item for _, items in found for item in items]
-        older = self._older(list(zip(snippets, newest, strict=True)), present, most)
-        recalled = [*by_kind["talk"], *by_kind["facts"], *by_kind["newest"], *older]
-        others = {item.id: item for item in recalled if item.id not in changing}
-        return list(changing.values()), list(others.values())
+        if tells_more:
+            may_change += [*by_kind["facts"], *by_kind["newest"]]
+        return [*may_change, *leaving]
 
     def _ask(self, asked: AskedItems) -> None:
         """Ask for all but snippets."""
@@ -148,21 +163,20 @@ class ItemReading:
             for rank in range(CLASSES)
         ]
 
-    def _older(
+    def _searches(
         self,
-        found: Sequence[tuple[Snippets, Sequence[Item]]],
-        present: Sequence[Item],
-        most: int,
-    ) -> list[Item]:
-        """Snippets older than the newest of their class that may be better."""
+        full: Sequence[tuple[Snippets, Sequence[Item]]],
+        newest: Sequence[Sequence[Item]],
+        read: Sequence[Item],
+    ) -> list[WordSearch]:
+        """What finds snippets that are older than the newest of their class and may be better."""
         search = SnippetSearch(
             query=Query.of(self.request.input),
-            known=[item for _, items in found for item in items],
-            present=[item for item in present if item.kind is ItemKind.SEMANTIC],
+            known=[item for items in newest for item in items],
+            present=[item for item in read if item.kind is ItemKind.SEMANTIC],
             enough=self.contract.semantic_top_k,
         )
-        searches = list(search.of(each for each in found if len(each[1]) == most))
-        return self.items.matching(searches, limit=search.enough) if searches else []
+        return list(search.of(full))
 
     def _phases(self, place: Place, phases: range) -> Sequence[int]:
         """The phases whose snippets may come back: the newest ones, until there are enough."""
@@ -171,3 +185,16 @@ class ItemReading:
         lasting = self._lasting(place, ItemKind.SEMANTIC)
         most = self.contract.semantic_top_k
         return self.items.phases_with_snippets(place.space, lasting, limit=most)
+
+
+def still_present(
+    items: Iterable[Item], changing: Iterable[Item], memories: Mapping[str, Memory]
+) -> list[Item]:
+    """Items, each once, without those that somebody took back before their locks were ours."""
+    keys = {item.id: memory_key(item.space, item.uid) for item in changing}
+    gone = {
+        id_
+        for id_, key in keys.items()
+        if key not in memories or memories[key].status is not Status.ACTIVE
+    }
+    return [item for id_, item in {each.id: each for each in items}.items() if id_ not in gone]

@@ -13,7 +13,7 @@ from graphmem.errors import InvalidInput
 from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.workbench import Workbench
 from graphmem.governance.contract import SPACES
-from graphmem.governance.contract_form import PROFILE_FORM, contract_from, is_profile
+from graphmem.governance.contract_form import check_profile, contract_from
 from graphmem.governance.contracts import document_of
 from graphmem.intake.jsonl_format import Line, checked
 from graphmem.intake.record_transfer import Loaded, RecordTransfer, TakeInRecords
@@ -148,8 +148,7 @@ class ContractTransfer(_GovernanceTransfer):
     def loaded(self, value: Any, space: Space) -> Loaded:  # noqa: ANN401 - any JSON
         """The contract of a line."""
         values = self.values(value, space)
-        if not is_profile(values["profile"]):
-            raise InvalidInput({f"{self.kind}.profile": [PROFILE_FORM]})
+        check_profile(values["profile"], f"{self.kind}.profile")
         contract = contract_from(values["contract"], path=f"{self.kind}.contract.")
         record = (space.tenant, values["profile"], document_of(contract))
         return Loaded(key=values["profile"], record=record, texts=contract.deny_patterns)
@@ -248,10 +247,9 @@ class GovernedItemTransfer(_GovernanceTransfer):
         )
         return Loaded(key=memory_key(space, item.uid), record=item)
 
-    def take_in(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool]:
+    def take_in(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool | None]:
         """Let memories that are here be items."""
-        found = take_in_items(transaction, records)
-        return {key: bool(is_new) for key, is_new in found.items()}
+        return take_in_items(transaction, records)
 
 
 def _is_governed(space: Space) -> bool:

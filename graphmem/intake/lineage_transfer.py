@@ -23,14 +23,14 @@ _ACROSS = (LineageType.FOLDED_FROM, LineageType.PROMOTED_FROM)  # may lead to an
 
 
 class LineageLine(Line):
-    """That a memory was made from another one; a space is named where it is not the line's own."""
+    """That a memory was made from another one; both spaces are named where they differ."""
 
     made = fields.String(required=True, data_key="from")
     made_in = fields.String(allow_none=True, load_default=None, data_key="from_space")
     type = fields.Enum(LineageType, by_value=True, required=True)
     origin = fields.String(required=True, data_key="to")
     origin_in = fields.String(allow_none=True, load_default=None, data_key="to_space")
-    created_at = Moment(required=True)
+    created_at = Moment(allow_none=True, load_default=None)
 
 
 class TakeInLineage(TakeInRecords):
@@ -41,10 +41,11 @@ class TakeInLineage(TakeInRecords):
 
 @dataclass(frozen=True, kw_only=True)
 class LineageTransfer(RecordTransfer):
-    """What the memories of a space were made from; what leads to a memory that is not here waits.
+    """What the memories of a space were made from, as far as both ends are here.
 
     Where it leads from one space to another, the exports of both carry it, so the later import
-    draws it.
+    draws it. Imported under the name of another space it is left out: the memory at its other end
+    has nothing to do with that one.
     """
 
     connection: Connection
@@ -55,10 +56,13 @@ class LineageTransfer(RecordTransfer):
     def lines(self, space: Space) -> Iterator[Mapping[str, Any]]:
         """The lineage of a space."""
         for descent in descents_of(self.connection, space):
+            made, origin = (_end(key) for key in (descent.made, descent.origin))
+            is_inside = made[0] == origin[0]
             yield {
-                **_end(descent.made, space, "from"),
+                "from": made[1],
+                **({} if is_inside else {"from_space": made[0], "to_space": origin[0]}),
                 "type": descent.type.value,
-                **_end(descent.origin, space, "to"),
+                "to": origin[1],
                 "created_at": iso(descent.created_at),
             }
 
@@ -76,8 +80,6 @@ class LineageTransfer(RecordTransfer):
                 raise InvalidInput({f"{self.kind}.{name}": ["Must be the uid of a memory."]})
         if (made_in, values["made"]) == (origin_in, values["origin"]):
             raise InvalidInput({f"{self.kind}.to": ["No memory was made from itself."]})
-        if space not in {made_in, origin_in}:
-            raise InvalidInput({f"{self.kind}.to_space": ["One end must lie in the space."]})
         if made_in != origin_in and values["type"] not in _ACROSS:
             problem = f"Only {' and '.join(_ACROSS)} lead to another space."
             raise InvalidInput({f"{self.kind}.type": [problem]})
@@ -87,7 +89,13 @@ class LineageTransfer(RecordTransfer):
             origin=memory_key(origin_in, values["origin"]),
             created_at=values["created_at"],
         )
-        return Loaded(key=descent.uid, record=descent, more_spaces=[made_in, origin_in])
+        ends = {made_in, origin_in}
+        is_ours = space in ends
+        return Loaded(
+            key=descent.uid,
+            record=(descent, is_ours),
+            more_spaces=sorted(ends) if is_ours else (),
+        )
 
     def _space(self, name: str | None, space: Space, field: str) -> Space:
         if name is None:
@@ -97,14 +105,14 @@ class LineageTransfer(RecordTransfer):
         except ValueError as error:
             raise InvalidInput({f"{self.kind}.{field}": [str(error)]}) from error
 
-    def take_in(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool]:
+    def take_in(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool | None]:
         """Draw what is not here."""
-        return take_in_descents(transaction, records)
+        left_out = {descent.uid: None for descent, is_ours in records if not is_ours}
+        ours = [descent for descent, is_ours in records if is_ours]
+        return left_out | dict(take_in_descents(transaction, ours, transaction.now))
 
 
-def _end(key: str, space: Space, name: str) -> dict[str, str]:
-    """The uid of a memory, and its space where that is another one."""
-    owner, _, uid = key.partition("|")
-    if owner == space.key:
-        return {name: uid}
-    return {name: uid, f"{name}_space": space_from_key(owner).name}
+def _end(key: str) -> tuple[str, str]:
+    """The name of the space of a memory, and its uid."""
+    space, _, uid = key.partition("|")
+    return space_from_key(space).name, uid

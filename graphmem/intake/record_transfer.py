@@ -15,9 +15,10 @@ from graphmem.model.caller import Caller
 from graphmem.model.space import Space
 
 UNCHANGED = "unchanged"  # else what was added, as lines of an import are counted
+LEFT_OUT = "left_out"  # it belongs to what is not here
 _DEPTH = 20  # of a line
 _LINE_MAX_BYTES = 32_000_000
-TakeIn = Callable[[Workbench, Sequence[Any]], Mapping[str, bool]]
+TakeIn = Callable[[Workbench, Sequence[Any]], Mapping[str, bool | None]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -34,17 +35,17 @@ class Loaded:
 
 
 @dataclass(frozen=True, kw_only=True)
-class TakeInRecords(Operation[None, Mapping[str, bool]]):
+class TakeInRecords(Operation[None, Mapping[str, bool | None]]):
     """Write records of one kind that another store kept; those that are here stay as they are.
 
     The kinds of a room say what traces of theirs are of. The answer is filled in as the records are
-    written: by key whether each is new.
+    written: by key whether each is new; None where it belongs to what is not here.
     """
 
     space: Space
     loaded: Sequence[Loaded]
     take_in: TakeIn
-    found: dict[str, bool] = field(default_factory=dict)
+    found: dict[str, bool | None] = field(default_factory=dict)
 
     @property
     def spaces(self) -> Sequence[Space]:
@@ -60,11 +61,11 @@ class TakeInRecords(Operation[None, Mapping[str, bool]]):
     def read(self, transaction: Workbench) -> None:
         """Nothing: what is here is looked at as they are written."""
 
-    def decide(self, state: None, now: datetime) -> Decided[Mapping[str, bool]]:  # noqa: ARG002
+    def decide(self, state: None, now: datetime) -> Decided[Mapping[str, bool | None]]:  # noqa: ARG002
         """Write all of them."""
         return Decided(answer=self.found)
 
-    def apply(self, transaction: Workbench, decided: Decided[Mapping[str, bool]]) -> None:  # noqa: ARG002
+    def apply(self, transaction: Workbench, decided: Decided[Mapping[str, bool | None]]) -> None:  # noqa: ARG002
         """Write those that are not here."""
         self.found.clear()
         self.found.update(self.take_in(transaction, [each.record for each in self.loaded]))
@@ -88,8 +89,11 @@ class RecordTransfer(ABC):
         """
 
     @abstractmethod
-    def take_in(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool]:
-        """Write records that are not here; by key whether each is new."""
+    def take_in(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool | None]:
+        """Write records that are not here; by key whether each is new.
+
+        None where it belongs to what is not here, so that it was left out.
+        """
 
     def write(
         self, space: Space, values: Sequence[Any], *, caller: Caller
@@ -129,4 +133,9 @@ class RecordTransfer(ABC):
                 return {good[0].key: error}
             each = (self._written(space, [one], caller) for one in good)
             return {key: outcome for found in each for key, outcome in found.items()}
-        return {key: self.plural if is_new else UNCHANGED for key, is_new in answer.items()}
+        return {key: self._outcome(is_new) for key, is_new in answer.items()}
+
+    def _outcome(self, is_new: bool | None) -> str:  # noqa: FBT001 - one of three
+        if is_new is None:
+            return LEFT_OUT
+        return self.plural if is_new else UNCHANGED

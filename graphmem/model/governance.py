@@ -135,7 +135,7 @@ class Item:
 
 def item_id(space: Space, kind: ItemKind, number: int) -> str:
     """How events name an item."""
-    return f"{space.kind}:{space.owner}:{kind}:{number}"
+    return f"{space.kind.value}:{space.owner}:{kind.value}:{number}"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,12 +7,12 @@ import re
 import unicodedata
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 
 FIRST_TENANT = "main"
 _NAME = re.compile(r"[^\s/:|\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,128}")
 _SPACE_FORM = "kind:owner or kind:owner/persona"
-
-
+_PARSED_MOST = 1_024  # spaces that are remembered: every row of the store names one
 _NAME_MAX_CHARS = 1_000  # of a name in any Unicode form, which is looked at before its form is
 
 
@@ -100,6 +100,7 @@ def space_from_key(key: str) -> Space:
     return _parsed(name, tenant)
 
 
+@lru_cache(maxsize=_PARSED_MOST)
 def _parsed(name: str, tenant: str) -> Space:
     kind_text, colon, rest = name.partition(":")
     if not colon or kind_text not in set(SpaceKind):

@@ -17,14 +17,16 @@ from graphmem.model.governance import (
     item_id,
     ledger_entry,
 )
-from graphmem.model.memory import Authority, Status
+from graphmem.model.memory import Authority, Memory, Status
 from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space, SpaceKind, space_from_key
 from graphmem.model.tokens import NEVER_MS
 from graphmem.model.trace import TraceRecord
 from graphmem.store.connection import Connection, Row, Transaction
 from graphmem.store.governance_traces import packed_trace
+from graphmem.store.mapping import memory_from_node
 from graphmem.store.pages import read_page
+from graphmem.store.writes import in_space
 from graphmem.text.dedup_keys import dedup_key, fact_dedup_key, key_digest, normalised
 
 _PLACE = ("person", "token", "dropped", "created", "top_tick", "clock")
@@ -37,22 +39,42 @@ _LAST = 2**53  # more than any number
 # places
 
 
-def lock_places(
-    transaction: Transaction, spaces: Iterable[Space], *, makes: Iterable[Space], profile: str
-) -> tuple[dict[SpaceKind, Place], tuple[int, str] | None]:
-    """Take the locks of places, in order; those that are not there are empty, or begin with it.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Locked:
+    """What is under its lock: places, and which memory holds each claim; with it a contract."""
 
-    One that another call is about to begin is waited for, as its key is unique.
-    With them comes the contract of a profile, by its key: its version and what it says.
+    places: Mapping[SpaceKind, Place]
+    claims: Mapping[str, str] = field(default_factory=dict)
+    contract: tuple[int, str] | None = None  # its version, and what it says
+
+
+def lock_places(
+    transaction: Transaction,
+    spaces: Iterable[Space],
+    *,
+    makes: Iterable[Space],
+    claims: Iterable[str] = (),
+    profile: str = "",
+) -> Locked:
+    """Take the locks of claims and places, in order, and read the contract of a profile by its key.
+
+    Places that are not there are empty, or begin with it. One that another call is about to begin
+    is waited for, as its key is unique.
     """
     made = set(makes)
     wanted = sorted(spaces, key=lambda space: space.key)
-    rows = [{"key": space.key, "makes": space in made} for space in wanted]
-    found = transaction.run("governance.lock_places", space_rows=rows, profile=profile)
-    known = {row["place"]["key"]: place_from_row(row["place"]) for row in found}
-    places = {space.kind: known.get(space.key) or Place(space=space) for space in wanted}
-    contract = next((each for row in found for each in row["contract"]), None)
-    return places, (contract[0], contract[1]) if contract else None
+    (row,) = transaction.run(
+        "governance.lock",
+        claims=[in_space(claim) for claim in sorted(claims)],
+        space_rows=[{"key": space.key, "makes": space in made} for space in wanted],
+        profile=profile,
+    )
+    known = {node["key"]: place_from_row(node) for node in row["places"]}
+    return Locked(
+        places={space.kind: known.get(space.key) or Place(space=space) for space in wanted},
+        claims=dict(row["claimed"]),
+        contract=None if row["version"] is None else (row["version"], row["document"]),
+    )
 
 
 def find_places(reader: Connection, spaces: Sequence[Space]) -> dict[str, Place]:
@@ -415,7 +437,7 @@ class AskedItems:
         self._ask("newest", wanted.name, **wanted.lasting.row)
 
     def _ask(self, asked: str, list_: str, **values: Any) -> None:  # noqa: ANN401
-        """Ask for what a list has; its name is called as what is asked for."""
+        """Ask for items of a list; a query knows by the name of the field what is asked for."""
         self.rows.append({"number": len(self.rows), asked: list_, **values})
         self.asked.append(asked)
 
@@ -435,7 +457,7 @@ class GovernedItems:
         """
         found: list[tuple[str, list[Item]]] = [(each, []) for each in asked.asked]
         if found:
-            rows = self._transaction.run(
+            (row,) = self._transaction.run(
                 "governance.present",
                 space_rows=asked.rows,
                 talk_most=_TALK_MOST,
@@ -443,19 +465,36 @@ class GovernedItems:
                 newest_most=newest,
                 ending_most=ending,
             )
-            for row in rows:
-                found[row["number"]][1].append(item_from_row(row["item"]))
+            for number, node in row["found"]:
+                found[number][1].append(item_from_row(node))
         return found
 
-    def matching(self, searches: Sequence[WordSearch], *, limit: int) -> list[Item]:
-        """The newest of older snippets that words find."""
-        rows = [each.row for each in searches]
-        return _items(self._run("governance.matching", rows, limit=limit))
+    def lock_and_search(
+        self, items: Iterable[Item], searches: Sequence[WordSearch] = (), *, limit: int = 0
+    ) -> tuple[dict[str, Memory], list[Item]]:
+        """Take the locks of items, in order; their memories as they then are, by key.
+
+        With them come the newest of older snippets that words find, ``limit`` of each class.
+        """
+        keys = sorted({_key(item) for item in items})
+        if not (keys or searches):
+            return {}, []
+        (row,) = self._transaction.run(
+            "governance.lock_items",
+            space_keys=keys,
+            searches=[each.row for each in searches],
+            limit=limit,
+        )
+        memories = [memory_from_node(node, entities) for node, entities in row["locked"]]
+        found = [item_from_row(node) for node in row["found"]]
+        return {memory.key: memory for memory in memories}, found
 
     def phases_with_snippets(self, space: Space, lasting: Lasting, *, limit: int) -> list[int]:
         """The phases that hold the newest snippets of a space which last, the newest first."""
         row = {"place": list_of(space, ItemKind.SEMANTIC), **lasting.row}
-        found = self._run("governance.phases_with_snippets", [row], limit=limit)
+        found = self._transaction.run(
+            "governance.phases_with_snippets", space_rows=[row], limit=limit
+        )
         return [each["phase"] for each in found]
 
     def ledger(
@@ -473,9 +512,6 @@ class GovernedItems:
             keys=[key_digest(key) for key in keys],
         )
         return [ledger_entry(item_from_row(row["item"]), deleted=row["until"]) for row in rows]
-
-    def _run(self, query: str, rows: Sequence[Any], **more: Any) -> Sequence[Row]:  # noqa: ANN401
-        return self._transaction.run(query, space_rows=rows, **more) if rows else ()
 
 
 def _items(rows: Iterable[Row]) -> list[Item]:

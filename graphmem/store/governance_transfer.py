@@ -89,7 +89,7 @@ def take_in_place(transaction: Transaction, whole: WholePlace) -> bool:
     """
     brought, space = whole.place, whole.place.space
     person = _person_of(brought)
-    places, _ = lock_places(transaction, {space, person}, makes={space, person}, profile="")
+    places = lock_places(transaction, {space, person}, makes={space, person}).places
     known = places[space.kind]
     if None not in {known.person, brought.person} and known.person != brought.person:
         raise InvalidInput({"governed_place.person": ["The session belongs to another person."]})

@@ -19,7 +19,7 @@ class Descent:
     made: str
     type: LineageType
     origin: str
-    created_at: datetime
+    created_at: datetime | None = None  # of one that somebody drew by hand
 
     @property
     def uid(self) -> str:
@@ -33,15 +33,17 @@ def descents_of(connection: Connection, space: Space) -> Iterator[Descent]:
     for row in rows:
         for made, type_, origin, created_at in row["lineage"]:
             yield Descent(
-                made=made,
-                type=LineageType(type_),
-                origin=origin,
-                created_at=moment_of(created_at),
+                made=made, type=LineageType(type_), origin=origin, created_at=moment_of(created_at)
             )
 
 
-def take_in_descents(transaction: Transaction, descents: Sequence[Descent]) -> Mapping[str, bool]:
-    """Draw what is not here between memories that are; by uid whether each is new."""
+def take_in_descents(
+    transaction: Transaction, descents: Sequence[Descent], now: datetime
+) -> Mapping[str, bool | None]:
+    """Draw what is not here between memories that are.
+
+    The answer says by uid whether each is new; None where a memory is not here.
+    """
     here = lock_memories(
         transaction, {key for each in descents for key in (each.made, each.origin)}
     )
@@ -51,10 +53,11 @@ def take_in_descents(transaction: Transaction, descents: Sequence[Descent]) -> M
             "from_key": each.made,
             "type": each.type.value,
             "to_key": each.origin,
-            "created_at": each.created_at.isoformat(),
+            "created_at": (each.created_at or now).isoformat(),
         }
         for each in descents
         if each.made in here and each.origin in here
     }
     drawn = transaction.run("lineage.draw", space_rows=list(rows.values())) if rows else ()
-    return {each.uid: False for each in descents} | {row["uid"]: row["is_new"] for row in drawn}
+    found = dict.fromkeys(each.uid for each in descents)
+    return found | {row["uid"]: row["is_new"] for row in drawn}

@@ -140,13 +140,10 @@ def apply_decision(
     transaction: Transaction, decision: Decision, enrichment: Enrichment, locked: Iterable[str]
 ) -> None:
     """Carry a decision out; ``locked`` are the claim keys that were locked for it."""
-    _run(transaction, "writes.release_claims", "space_keys", sorted(decision.released))
-    _create(transaction, decision, enrichment)
-    _change(transaction, decision, enrichment)
+    _save_memories(transaction, decision, enrichment)
     _run(transaction, "writes.take_claims", "claims", _claims_of_others(decision, set(locked)))
     change_sources(transaction, decision)
     change_turns(transaction, decision.turns)
-    _change_edges(transaction, decision)
     _change_conversations(transaction, decision)
     empty = sorted(set(locked) - set(decision.claims))
     _run(transaction, "writes.drop_empty_claims", "claims", empty)
@@ -155,27 +152,27 @@ def apply_decision(
     _set_mentions(transaction, decision)
 
 
-def _change(transaction: Transaction, decision: Decision, enrichment: Enrichment) -> None:
-    """Keep the revisions of the memories that change, and change them."""
-    revisions = [_revision_row(each) for each in decision.revisions]
+def _save_memories(transaction: Transaction, decision: Decision, enrichment: Enrichment) -> None:
+    """Write memories with what is theirs, and their edges, in one query; then what few need."""
     changed = [m for m in decision.changed if m.key not in decision.counted]
-    rows = [_changed_row(memory, enrichment) for memory in changed]
+    rows: Mapping[str, Sequence[Any]] = {
+        "released": sorted(decision.released),
+        "spaces": sorted({memory.space.key for memory in decision.created}),
+        "created": _created_rows(decision, enrichment),
+        "revisions": [_revision_row(each) for each in decision.revisions],
+        "changed": [_changed_row(memory, enrichment) for memory in changed],
+        "removed": [_edge_ends(ends) | {"uid": uid} for ends, uid in decision.removed_edges],
+        "drawn": [
+            _edge_row(ends, edge) | {"oldest": (ends, uid) in decision.unnamed_edges}
+            for (ends, uid), edge in decision.edges.items()
+        ],
+    }
+    if any(rows.values()):
+        transaction.run("writes.save_memories", **rows)
     counted = [_counted_row(m) for m in decision.changed if m.key in decision.counted]
-    chunks = _replaced_chunks(decision, enrichment)
-    _run(transaction, "writes.save_revisions", "space_rows", revisions)
-    _run(transaction, "writes.change_memories", "space_rows", rows)
     _run(transaction, "writes.count_memories", "space_rows", counted)
+    chunks = _replaced_chunks(decision, enrichment)
     _run(transaction, "writes.replace_chunks", "space_rows", chunks)
-
-
-def _change_edges(transaction: Transaction, decision: Decision) -> None:
-    removed = [_edge_ends(ends) | {"uid": uid} for ends, uid in decision.removed_edges]
-    drawn = [
-        _edge_row(ends, edge) | {"oldest": (ends, uid) in decision.unnamed_edges}
-        for (ends, uid), edge in decision.edges.items()
-    ]
-    _run(transaction, "writes.remove_edges", "space_rows", removed)
-    _run(transaction, "writes.draw_edges", "space_rows", drawn)
 
 
 def _change_conversations(transaction: Transaction, decision: Decision) -> None:
@@ -207,7 +204,7 @@ def _fetch(
 
 def lock_claims(transaction: Transaction, claims: Iterable[str]) -> dict[str, ReadRow]:
     """Take the locks of claims, in order, and give what each of them stands for."""
-    wanted = [_in_space(claim) for claim in sorted(claims)]
+    wanted = [in_space(claim) for claim in sorted(claims)]
     rows = _fetch(transaction, "writes.lock_claims", "claims", wanted)
     return {row["claim"]: row for row in rows}
 
@@ -314,19 +311,18 @@ def _edge_ends(ends: EdgeEnds) -> Row:
     return {"from_key": from_key, "type": edge_type.value, "to_key": to_key}
 
 
-def _in_space(key: str) -> Row:
+def in_space(key: str) -> Row:
+    """A claim as queries name it, with the space that it begins with."""
     return {"key": key, "space": key.partition("|")[0]}
 
 
-def _create(transaction: Transaction, decision: Decision, enrichment: Enrichment) -> None:
-    """Create memories with what is theirs alone, in one query."""
-    if not decision.created:
-        return
+def _created_rows(decision: Decision, enrichment: Enrichment) -> list[Row]:
+    """New memories with their chunks and the claims that they take."""
     claims: dict[str, list[Row]] = defaultdict(list)
     for claim, key in sorted(decision.claims.items()):
         if claim not in decision.moved:
             claims[key].append({"key": claim, "digest": decision.digests.get(claim)})
-    rows = [
+    return [
         {
             "labels": memory_labels(memory),
             "created_at": memory.created_at.isoformat(),
@@ -337,8 +333,6 @@ def _create(transaction: Transaction, decision: Decision, enrichment: Enrichment
         }
         for memory in decision.created
     ]
-    spaces = sorted({memory.space.key for memory in decision.created})
-    transaction.run("writes.create_memories", space_rows=rows, spaces=spaces)
 
 
 def _timeless(memory: Memory) -> Row:
@@ -407,7 +401,7 @@ def _claims_of_others(decision: Decision, locked: Collection[str]) -> list[Row]:
     """The claims that go to memories that were there before, or leave one."""
     created = {memory.key for memory in decision.created}
     return [
-        _in_space(claim)
+        in_space(claim)
         | {
             "memory": key,
             "digest": decision.digests.get(claim),

@@ -6,11 +6,11 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from governed import PROFILE, agree, recorded
+from waiting import eventually
 
 from graphmem.governance import governed_operation
 from graphmem.governance.keeper import GovernanceKeeper
@@ -116,6 +116,11 @@ def test_a_call_that_is_killed_leaves_nothing_and_the_next_tick_follows(
     assert "session:s1:short_term:3" == after["written"][0]["id"]
 
 
+def waits_for_a_lock(api):
+    shown = "SHOW TRANSACTIONS YIELD status WHERE status STARTS WITH 'Blocked' RETURN status"
+    return bool(api.house.rows(shown))
+
+
 def test_who_waits_for_a_call_of_the_person_sees_the_project_that_it_began(assistant, monkeypatch):
     promoting, committing = threading.Event(), threading.Event()
     save = governed_operation.save_changes
@@ -138,7 +143,7 @@ def test_who_waits_for_a_call_of_the_person_sees_the_project_that_it_began(assis
         first = pool.submit(call, "s1", "Remember this for the project: we decided to use Go.")
         assert promoting.wait(60)
         second = pool.submit(call, "s2", "What did we decide to use?")
-        time.sleep(1)  # until it waits
+        assert eventually(lambda: waits_for_a_lock(assistant))
         committing.set()
 
         assert "project" in {item["meta"]["space"] for item in first.result().written}

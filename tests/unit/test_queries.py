@@ -180,7 +180,7 @@ def test_a_line_of_cypher_has_at_most_120_characters():
 
 
 def test_the_packaged_queries_are_there():
-    assert {"recall.candidates", "writes.create_memories", "service.ping"} <= set(QUERIES)
+    assert {"recall.candidates", "writes.save_memories", "service.ping"} <= set(QUERIES)
 
 
 def test_a_query_about_vectors_is_there_for_both_places():

@@ -49,7 +49,9 @@ def test_only_the_gateway_and_infrastructure_open_write_transactions():
 
 
 def test_another_caller_that_writes_is_found():
-    source = "def sneak(self):\n    self._connection.write(lambda t: t.run('writes.draw_edges'))\n"
+    source = (
+        "def sneak(self):\n    self._connection.write(lambda t: t.run('writes.save_memories'))\n"
+    )
 
     assert [2] == write_calls(source)
 
