@@ -1,3 +1,7 @@
+// fragment: no_episode
+// True of a memory whose words jobs may change: it does not tell what happened once.
+coalesce(m.memory_kind, '') <> 'episode'
+
 // fragment: tended
 // True of a memory that jobs may put away, in spaces of some kinds but some and what is below them.
 m.kept_by IS NULL AND NOT coalesce(m.pinned, false)
@@ -113,6 +117,7 @@ MATCH (m:Memory)
 USING INDEX m:Memory(key)
 WHERE m.key > $after AND m.key < $until AND m.space IN $spaces AND m.status = 'active'
   AND m.kept_by IS NULL AND NOT coalesce(m.pinned, false) AND m.type <> 'Todo' AND NOT coalesce(m.context_built, false)
+  AND @no_episode
 RETURN m.key AS key, m.space AS space, m.type AS type, m.actor AS actor, m.logical_key AS logical_key,
        m.content AS content
 ORDER BY key
@@ -129,7 +134,7 @@ LIMIT $limit;
 // parameters: members, people, projects, space
 MATCH (m:Memory)
 WHERE m.space = $space AND m.status = 'active' AND m.type = 'Fact' AND m.kept_by IS NULL
-  AND NOT coalesce(m.pinned, false)
+  AND NOT coalesce(m.pinned, false) AND @no_episode
   AND NOT (m.source_type = 'manual' AND m.captured_by IN ['user', 'system'])
   AND NOT EXISTS { (m)<-[:FOLDED_FROM]-(:Memory) } AND NOT EXISTS { (m)-[:FOLDED_FROM]->(:Memory) }
   AND m.expires_at >= @NEVER_MS AND m.valid_from IS NULL AND m.valid_until IS NULL AND m.logical_key IS NULL
@@ -151,7 +156,7 @@ LIMIT 100;
 CYPHER 25
 MATCH (m:Memory)
 WHERE m.space = $space AND m.status = 'active' AND m.expires_at > $now AND NOT coalesce(m.pinned, false)
-  AND m.kept_by IS NULL AND m.type <> 'Todo' AND NOT coalesce(m.context_built, false)
+  AND m.kept_by IS NULL AND m.type <> 'Todo' AND NOT coalesce(m.context_built, false) AND @no_episode
 WITH m ORDER BY m.created_at DESC, m.key DESC LIMIT $newest
 OPTIONAL MATCH (c:Chunk)-[:OF]->(m)
 WHERE c.key ENDS WITH '|0' AND c.embedding IS NOT NULL
@@ -166,12 +171,32 @@ CALL (m, c) {
   WHERE o.key ENDS WITH '|0'
   MATCH (o)-[:OF]->(n:Memory)
   WHERE n <> m AND n.space = $space AND NOT coalesce(n.pinned, false) AND n.type <> 'Todo'
-    AND NOT coalesce(n.context_built, false) AND n.kept_by IS NULL
+    AND NOT coalesce(n.context_built, false) AND n.kept_by IS NULL AND coalesce(n.memory_kind, '') <> 'episode'
   RETURN collect([n.key, s]) AS found
 }
 UNWIND CASE WHEN size(found) = 0 THEN [[null, null]] ELSE found END AS pair
 RETURN m.key AS key, pair[0] AS other, pair[1] AS score
 ORDER BY m.created_at DESC, key DESC, score DESC, other;
+
+// name: conflicting
+// The newest notes of a space that state a value of something, each with others that state one of the same.
+// parameters: newest, others, space
+MATCH (m:Memory)
+USING INDEX m:Memory(space, status, created_at)
+WHERE m.space = $space AND m.status = 'active' AND m.created_at > datetime({year: 1}) AND m.asserts IS NOT NULL
+  AND @no_episode
+WITH m ORDER BY m.created_at DESC, m.key DESC LIMIT $newest
+CALL (m) {
+  MATCH (o:Memory)
+  USING INDEX o:Memory(space, asserts)
+  WHERE o.space = $space AND o.asserts = m.asserts AND o.status = 'active' AND o <> m
+    AND coalesce(o.memory_kind, '') <> 'episode'
+  RETURN o ORDER BY o.created_at DESC, o.key LIMIT $others
+}
+WITH collect(m.key) + collect(o.key) AS keys
+UNWIND keys AS key
+RETURN DISTINCT key
+ORDER BY key;
 
 // name: texts
 // What the active memories of a space say, by key.
@@ -262,6 +287,7 @@ ORDER BY space;
 MATCH (m:Memory)
 USING INDEX m:Memory(space, status, created_at)
 WHERE m.space = $space AND m.status = 'active' AND m.created_at > datetime({year: 1}) AND m.kept_by IS NULL
+  AND @no_episode
 WITH m ORDER BY m.created_at DESC, m.key DESC SKIP $keep_newest
 WHERE m.importance < $importance AND NOT m.type IN $protected AND NOT coalesce(m.pinned, false)
   AND NOT 'correction' IN m.tags AND NOT EXISTS { (m)-[:MENTIONS]->(:Entity) }

@@ -26,6 +26,7 @@ class IndexEntry:
     space_token: str
     statement: str | None  # what facts are known by (003)
     asserts: str | None
+    memory_kind: str | None
 
 
 def index_entry(memory: Memory, policy: IndexPolicy) -> IndexEntry:
@@ -45,6 +46,7 @@ def index_entry(memory: Memory, policy: IndexPolicy) -> IndexEntry:
         search_actor=salted(around[1], tenant),
         space_token=memory_tokens(memory),
         **statement_fields(memory),
+        memory_kind=memory.kind,
     )
 
 

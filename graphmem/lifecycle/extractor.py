@@ -22,6 +22,7 @@ from graphmem.lifecycle.chunks import chunks_of
 from graphmem.lifecycle.closing import ClaimExtraction
 from graphmem.lifecycle.entity_matching import Match, match, own_type
 from graphmem.lifecycle.fact_keeping import KeepFacts
+from graphmem.lifecycle.kinds import kind_of
 from graphmem.lifecycle.linking import Linking
 from graphmem.lifecycle.plan import Plan, PlannedFact, refusal_code, relations_of, request_of
 from graphmem.model.caller import Caller
@@ -268,6 +269,8 @@ class Extractor:
             if fact.refusal is None:
                 said = [by_uid[uid] for uid in fact.turns if uid in by_uid]
                 intent = _intent(fact.content) if config.intent_routing_enabled else None
+                is_told_apart = config.episode_note_mode_enabled
+                kind = kind_of(fact.content, fact.category, fact.tags) if is_told_apart else None
                 whole = request_of(
                     fact,
                     said,
@@ -278,6 +281,7 @@ class Extractor:
                     uid=self.ids.new("memory"),
                     repeats=not config.fact_deduplication_enabled,
                     intent=intent,
+                    kind=kind,
                 )
                 parts = chunks_of(fact.content, config) if config.chunking_enabled else ()
                 own = [whole, *(self._part(whole, part) for part in parts)]

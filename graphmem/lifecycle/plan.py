@@ -11,7 +11,7 @@ from graphmem.lifecycle.entity_matching import Match
 from graphmem.model.edge import EdgeType
 from graphmem.model.entity import EntityRef
 from graphmem.model.extraction import TYPE_OF, EngineName, Heard, Named, tier_of
-from graphmem.model.memory import Authority
+from graphmem.model.memory import Authority, MemoryKind
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.space import Space
 from graphmem.model.writing import Dedupe, WriteRequest
@@ -98,6 +98,7 @@ def request_of(
     uid: str,
     repeats: bool,
     intent: Mapping[str, object] | None = None,
+    kind: MemoryKind | None = None,
 ) -> WriteRequest:
     """The request that writes a fact of some turns; ``repeats`` lets equal words stand apart."""
     refs = (matches[each].ref for each in fact.entities if each in matches)
@@ -116,14 +117,16 @@ def request_of(
         ),
         occurred_at=max((each.at for each in turns), default=None),
         tags=fact.tags,
-        native=native_of(fact, intent),
+        native=native_of(fact, intent, kind),
         dedupe=Dedupe.NONE if repeats else Dedupe.CONTENT,
         proposed_uid=uid,
         given=_GIVEN | {"dedupe"},
     )
 
 
-def native_of(fact: Fact, intent: Mapping[str, object] | None) -> dict[str, object]:
+def native_of(
+    fact: Fact, intent: Mapping[str, object] | None, kind: MemoryKind | None = None
+) -> dict[str, object]:
     """The values of 003 that a fact keeps, which have no place in the core."""
     values: dict[str, object] = {
         "category": fact.category.value,
@@ -132,6 +135,7 @@ def native_of(fact: Fact, intent: Mapping[str, object] | None) -> dict[str, obje
         "importance_reasons": list(fact.importance.reasons),
         "keywords": list(fact.keywords),
     }
+    values |= {"kind": kind.value} if kind else {}
     return values | ({"intent": dict(intent)} if intent else {})
 
 

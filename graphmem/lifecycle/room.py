@@ -8,6 +8,7 @@ from graphmem.lifecycle.extractor import Extractor
 from graphmem.lifecycle.forgetting import EmptyExtractions, SpokenWords
 from graphmem.lifecycle.keeper import LifecycleKeeper
 from graphmem.lifecycle.linking import Linking
+from graphmem.lifecycle.note_reconsolidation import NoteReconsolidation
 from graphmem.lifecycle.reaction import ForgetTurns
 from graphmem.lifecycle.transfer import BufferTransfer, ExtractionTransfer, ThreadTransfer
 from graphmem.model.job import Every, Job, Run
@@ -18,6 +19,7 @@ from graphmem.store.extractions import Extractions
 from graphmem.store.statements import NearStatements
 from graphmem.store.threads import ThreadReader
 from graphmem.store.upkeep import Upkeep
+from graphmem.upkeep.room import consolidation_over
 
 _CALLS = 4  # of a model that one extraction may wait for
 
@@ -61,6 +63,15 @@ def build(core: Core) -> Room:
                 schedule=Every(minutes=1, grace_seconds=60),
                 function=ExtractJob(keeper=keeper).run,
             ),
+            Job(
+                name="consolidate",
+                does=(
+                    "merges near-duplicates and fragments of entities, lets newer notes take the"
+                    " place of older ones, makes summaries and topics"
+                ),
+                schedule=Every(minutes=10, offset=4, where="where a space is due"),
+                function=consolidation_over(core, _reconsolidation(core).run).run,
+            ),
         ),
         prunes=_prunes(core),
         transfers=(
@@ -69,6 +80,15 @@ def build(core: Core) -> Room:
             ThreadTransfer(threads=keeper.threads, gateway=core.gateway),
         ),
         reactions=(ForgetTurns(),),
+    )
+
+
+def _reconsolidation(core: Core) -> NoteReconsolidation:
+    return NoteReconsolidation(
+        upkeep=Upkeep(core.connection, core.index.slot),
+        memories=core.memories,
+        gateway=core.gateway,
+        policies=core.policies,
     )
 
 

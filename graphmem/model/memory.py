@@ -51,6 +51,13 @@ def shown_status(status: Status, space: Space) -> Status:
     return Status.SUPERSEDED if is_typed and status is Status.ARCHIVED else status
 
 
+class MemoryKind(StrEnum):
+    """What a memory without a keeper is of (003): what happened once, or what holds until then."""
+
+    EPISODE = "episode"
+    NOTE = "note"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Memory:
     """One memory as it is stored. Importance is 0 to 100, confidence 0 to 1, all times are UTC."""
@@ -99,6 +106,17 @@ class Memory:
     def key(self) -> str:
         """The unique key of the node: ``space|uid``."""
         return memory_key(self.space, self.uid)
+
+    @property
+    def kind(self) -> str | None:
+        """What its kind is, where its room says one: an ``episode`` or a ``note`` (003)."""
+        kind = (self.native or {}).get("kind")
+        return str(kind) if kind and self.kept_by is None else None
+
+    @property
+    def is_episode(self) -> bool:
+        """Whether it tells what happened; jobs leave its words as they are (003)."""
+        return self.kind == MemoryKind.EPISODE
 
     @property
     def has_made_uid(self) -> bool:

@@ -88,6 +88,7 @@ class MemoryNode(StructuredNode):
     space_token = StringProperty()
     statement = StringProperty()
     asserts = StringProperty()
+    memory_kind = StringProperty()
 
     chunks = RelationshipFrom("ChunkNode", "OF")
     entities = RelationshipTo("EntityNode", "MENTIONS")

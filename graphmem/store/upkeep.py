@@ -133,6 +133,13 @@ class Upkeep:
             for row in rows
         ]
 
+    def conflicting(self, space: str, *, newest: int, others: int) -> list[str]:
+        """The keys of notes of which several state a value of the same things, the newest."""
+        rows = self._connection.fetch(
+            "upkeep.conflicting", space=space, newest=newest, others=others
+        )
+        return [row["key"] for row in rows]
+
     def texts(self, space: str) -> Iterator[tuple[str, str]]:
         """The keys and contents of the active memories of a space."""
         rows = every_row(self._connection, "upkeep.texts", space=space)

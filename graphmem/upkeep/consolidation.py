@@ -3,7 +3,7 @@
 Summaries and topics are made.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
@@ -49,9 +49,19 @@ def is_consolidation_due(state: SpaceState, policy: ConsolidatePolicy, now: date
     )
 
 
+SpaceStep = Callable[[Space, Run, datetime], None]
+
+
+def _no_step(space: Space, run: Run, now: datetime) -> None:
+    """What nobody adds to a pass."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Consolidation:
-    """Goes through the spaces that are due, step by step in the order of 003."""
+    """Goes through the spaces that are due, step by step in the order of 003.
+
+    ``after_merges`` is what a room does about a space once near-duplicates were merged.
+    """
 
     upkeep: Upkeep
     memories: Memories
@@ -63,6 +73,7 @@ class Consolidation:
     clock: Clock
     ids: IdSource
     policies: SpacePolicies
+    after_merges: SpaceStep = _no_step
 
     def run(self, run: Run) -> None:
         """One pass; the spaces that were consolidated are then due for a look at contradictions."""
@@ -84,6 +95,7 @@ class Consolidation:
         self, space: Space, state: SpaceState, policy: ConsolidatePolicy, run: Run, now: datetime
     ) -> None:
         self._near_duplicates(space, policy, run, now)
+        self.after_merges(space, run, now)
         if space.persona is None:
             self._fragments(space, run)
         self._entity_summaries(space, policy, run, now)

@@ -52,8 +52,8 @@ def repeat_key(
 def may_repeat(memory: Memory) -> bool:
     """Whether the curator may take a memory for a repeat.
 
-    Pinned ones and todos it never touches (001); turns of a conversation differ by what is around
-    them.
+    Pinned ones and todos it never touches (001), nor episodes (003); turns of a conversation differ
+    by what is around them.
     """
     return (
         memory.status is Status.ACTIVE
@@ -61,6 +61,7 @@ def may_repeat(memory: Memory) -> bool:
         and not memory.pinned
         and memory.type is not MemoryType.TODO
         and not memory.context_built
+        and not memory.is_episode
     )
 
 

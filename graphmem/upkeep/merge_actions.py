@@ -169,6 +169,7 @@ def _is_free(memory: Memory, versions: Mapping[str, int]) -> bool:
         memory.status is Status.ACTIVE
         and memory.kept_by is None
         and not memory.pinned
+        and not memory.is_episode
         and memory.version == versions.get(memory.key)
     )
 

@@ -69,13 +69,14 @@ def decide_rollup(
 
 
 def may_roll_up(memory: Memory) -> bool:
-    """Whether another can say all that it says: no interval, no key, no uid of its caller."""
+    """Whether another can say all that it says: no interval, no key, no uid, no episode."""
     has_limits = (memory.expires_at, memory.valid_from, memory.valid_until, memory.logical_key)
     return (
         memory.status is Status.ACTIVE
         and memory.kept_by is None
         and not memory.pinned
         and not any(has_limits)
+        and not memory.is_episode
         and memory.has_made_uid
     )
 

@@ -7,7 +7,7 @@ from graphmem.store.inspection import Inspection
 from graphmem.store.upkeep import Upkeep
 from graphmem.upkeep.archival import ARCHIVAL, DECAY
 from graphmem.upkeep.batch_rules import BatchRules
-from graphmem.upkeep.consolidation import Consolidation
+from graphmem.upkeep.consolidation import Consolidation, SpaceStep
 from graphmem.upkeep.contradiction_job import ContradictionJob
 from graphmem.upkeep.curator import Curator
 from graphmem.upkeep.embedding import PendingEmbedding
@@ -18,23 +18,53 @@ from graphmem.upkeep.reembedding import REEMBED, Reembedding
 from graphmem.upkeep.rollup import RollupWriter
 
 
-def build(core: Core) -> Room:
-    """The room over a core."""
-    upkeep = Upkeep(core.connection, core.index.slot)
-    rules = BatchRules(
+def rules_over(core: Core) -> BatchRules:
+    """What carries rules out batch by batch."""
+    return BatchRules(
         core.connection,
-        upkeep,
+        Upkeep(core.connection, core.index.slot),
         gateway=core.gateway,
         clock=core.clock,
         policies=core.policies,
     )
+
+
+def consolidation_over(core: Core, after_merges: SpaceStep) -> Consolidation:
+    """The steps of a pass over a space, for the room whose job it is."""
+    return Consolidation(
+        upkeep=Upkeep(core.connection, core.index.slot),
+        memories=core.memories,
+        gateway=core.gateway,
+        keeper=core.entity_keeper,
+        rules=rules_over(core),
+        rollups=_rollups_over(core),
+        judge=_judge_over(core),
+        clock=core.clock,
+        ids=core.ids,
+        policies=core.policies,
+        after_merges=after_merges,
+    )
+
+
+def _rollups_over(core: Core) -> RollupWriter:
+    return RollupWriter(core.gateway, embedder=core.embedder, index=core.index.policy)
+
+
+def _judge_over(core: Core) -> ModelJudge | None:
+    model = core.language_model
+    return ModelJudge(model=model, policy=core.policy) if model else None
+
+
+def build(core: Core) -> Room:
+    """The room over a core."""
+    upkeep = Upkeep(core.connection, core.index.slot)
     return Room(
         name="upkeep",
         service=upkeep,
         jobs=(
             *_vector_jobs(core),
-            *_quieting_jobs(core, rules),
-            *_tending_jobs(core, upkeep, rules),
+            *_quieting_jobs(core, rules_over(core)),
+            *_tending_jobs(core, upkeep),
             _integrity_job(core),
         ),
     )
@@ -98,27 +128,12 @@ def _quieting_jobs(core: Core, rules: BatchRules) -> tuple[Job, ...]:
     )
 
 
-def _tending_jobs(core: Core, upkeep: Upkeep, rules: BatchRules) -> tuple[Job, ...]:
+def _tending_jobs(core: Core, upkeep: Upkeep) -> tuple[Job, ...]:
     """Jobs that look after the spaces that are due."""
-    model = core.language_model
-    judge = ModelJudge(model=model, policy=core.policy) if model else None
-    rollups = RollupWriter(core.gateway, embedder=core.embedder, index=core.index.policy)
     curator = Curator(
         upkeep,
         gateway=core.gateway,
-        rollups=rollups,
-        clock=core.clock,
-        ids=core.ids,
-        policies=core.policies,
-    )
-    consolidation = Consolidation(
-        upkeep=upkeep,
-        memories=core.memories,
-        gateway=core.gateway,
-        keeper=core.entity_keeper,
-        rules=rules,
-        rollups=rollups,
-        judge=judge,
+        rollups=_rollups_over(core),
         clock=core.clock,
         ids=core.ids,
         policies=core.policies,
@@ -127,7 +142,7 @@ def _tending_jobs(core: Core, upkeep: Upkeep, rules: BatchRules) -> tuple[Job, .
         upkeep=upkeep,
         memories=core.memories,
         gateway=core.gateway,
-        judge=judge,
+        judge=_judge_over(core),
         clock=core.clock,
         policies=core.policies,
     )
@@ -145,12 +160,6 @@ def _tending_jobs(core: Core, upkeep: Upkeep, rules: BatchRules) -> tuple[Job, .
             ),
             schedule=Every(minutes=10, offset=2, where="where repeats were put away"),
             function=curator.fold,
-        ),
-        Job(
-            name="consolidate",
-            does="merges near-duplicates and fragments of entities, makes summaries and topics",
-            schedule=Every(minutes=10, offset=4, where="where a space is due"),
-            function=consolidation.run,
         ),
         Job(
             name="detect_contradictions",

@@ -55,6 +55,7 @@ def test_neomodel_describes_exactly_the_properties_that_are_stored():
         "taken_words",
         "statement",
         "asserts",
+        "memory_kind",
     }
 
     assert (
