@@ -265,3 +265,20 @@ WHERE m.key > $after AND m.conversation_id IS NOT NULL AND NOT EXISTS { (m)-[:FR
 WITH m ORDER BY m.key LIMIT $limit
 RETURN @memory AS m, @entities AS entities
 ORDER BY m.key;
+
+// name: with_native_values
+// The next plain memories by key that have values of their room.
+// parameters: after, limit
+MATCH (m:Memory)
+USING INDEX m:Memory(key)
+WHERE m.key > $after AND m.native IS NOT NULL AND m.kept_by IS NULL
+WITH m ORDER BY m.key LIMIT $limit
+RETURN @memory AS m, @entities AS entities
+ORDER BY m.key;
+
+// name: note_kinds
+// Note what kind of statement memories are.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (m:Memory {key: row.key})
+SET m.memory_kind = row.memory_kind, m.native_category = row.native_category;

@@ -49,13 +49,15 @@ ORDER BY key
 LIMIT $limit;
 
 // fragment: unneeded
-// True of an active memory from before a time that is unimportant, hardly recalled and of no protected type.
+// True of an active memory from before a time that is unimportant, hardly recalled and of no protected category, or
+// without a category of no protected type.
 m.status = 'active' AND m.created_at < $before AND m.importance < $importance AND m.recall_count <= $recalls
-AND NOT m.type IN $protected AND @tended
+AND NOT CASE WHEN m.native_category IN $known THEN m.native_category IN $categories ELSE m.type IN $protected END
+AND @tended
 
 // name: archivable
 // Those memories in all spaces other than some.
-// parameters: after, before, importance, kinds, limit, other_spaces, protected, recalls
+// parameters: after, before, categories, importance, kinds, known, limit, other_spaces, protected, recalls
 MATCH (m:Memory)
 USING INDEX m:Memory(key)
 WHERE m.key > $after AND @unneeded
@@ -65,7 +67,7 @@ LIMIT $limit;
 
 // name: archivable_of_space
 // The same in one space.
-// parameters: after, before, importance, kinds, limit, other_spaces, protected, recalls, space
+// parameters: after, before, categories, importance, kinds, known, limit, other_spaces, protected, recalls, space
 MATCH (m:Memory)
 USING INDEX m:Memory(key)
 WHERE @in_space AND m.key > $after AND @unneeded

@@ -26,7 +26,8 @@ class IndexEntry:
     space_token: str
     statement: str | None  # what facts are known by (003)
     asserts: str | None
-    memory_kind: str | None
+    memory_kind: str | None  # what jobs choose by (003)
+    native_category: str | None
 
 
 def index_entry(memory: Memory, policy: IndexPolicy) -> IndexEntry:
@@ -46,8 +47,13 @@ def index_entry(memory: Memory, policy: IndexPolicy) -> IndexEntry:
         search_actor=salted(around[1], tenant),
         space_token=memory_tokens(memory),
         **statement_fields(memory),
-        memory_kind=memory.kind,
+        **kind_fields(memory),
     )
+
+
+def kind_fields(memory: Memory) -> dict[str, str | None]:
+    """What a room says of the kind of a memory, which jobs choose by."""
+    return {"memory_kind": memory.kind, "native_category": memory.category}
 
 
 def statement_fields(memory: Memory) -> dict[str, str | None]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from graphmem.errors import ValueDamaged
 from graphmem.gateway.claims import content_claims, source_claim
-from graphmem.gateway.indexing import statement_fields
+from graphmem.gateway.indexing import kind_fields, statement_fields
 from graphmem.gateway.preparation import in_nfc
 from graphmem.gateway.sources import words_digest
 from graphmem.gateway.turn_migration import turn_what_was_said
@@ -282,6 +282,15 @@ def note_statements(connection: Connection, report: Report) -> None:
         report(f"{done:,} memories are known by what they state")
 
 
+def note_kinds(connection: Connection, report: Report) -> None:
+    """Let jobs choose memories by the category that their room gave them."""
+    done = 0
+    for rows in _batches(connection, "schema.with_native_values"):
+        kinds = [{"key": each.key, **kind_fields(each)} for each in _whole(rows, report)]
+        done += _write(connection, "schema.note_kinds", kinds)
+        report(f"{done:,} memories are known by their category")
+
+
 CORE_STEPS: Mapping[int, MigrationStep] = {
     7: keep_what_orchestrators_doubt,
     8: claim_by_what_counts,
@@ -295,4 +304,5 @@ CORE_STEPS: Mapping[int, MigrationStep] = {
     23: index_names,
     26: note_statements,
     27: index_names,  # also as they are spelled without what divides their words
+    31: note_kinds,
 }

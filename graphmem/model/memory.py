@@ -114,6 +114,12 @@ class Memory:
         return str(kind) if kind and self.kept_by is None else None
 
     @property
+    def category(self) -> str | None:
+        """What kind of statement it is, where its room says so (003)."""
+        category = (self.native or {}).get("category")
+        return str(category) if category and self.kept_by is None else None
+
+    @property
     def is_episode(self) -> bool:
         """Whether it tells what happened; jobs leave its words as they are (003)."""
         return self.kind == MemoryKind.EPISODE

@@ -89,6 +89,7 @@ class MemoryNode(StructuredNode):
     statement = StringProperty()
     asserts = StringProperty()
     memory_kind = StringProperty()
+    native_category = StringProperty()
 
     chunks = RelationshipFrom("ChunkNode", "OF")
     entities = RelationshipTo("EntityNode", "MENTIONS")

@@ -1,8 +1,10 @@
 """Archival: what nobody refreshed or recalled goes quiet. Pinned memories never do."""
 
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 
 from graphmem.model.event import Reason
+from graphmem.model.extraction import TYPE_OF, Category
 from graphmem.model.memory import Memory, MemoryType, Status
 from graphmem.model.policy import ArchivePolicy, CommitmentPolicy, UpkeepPolicy
 from graphmem.model.state import Decision, GraphState
@@ -12,6 +14,7 @@ from graphmem.upkeep.expiry import archived
 # commitments, preferences and principles, decisions, in the types of the core (003, Fact archival)
 PROTECTED_TYPES = frozenset({MemoryType.TODO, MemoryType.PREFERENCE, MemoryType.DECISION})
 CORRECTION_TAG = "correction"
+_KNOWN = frozenset(Category)
 FULFILLED_TAGS = frozenset({"fulfilled", "expired"})
 
 
@@ -37,11 +40,23 @@ def is_archivable(
         and not memory.pinned
         and not is_correction
         and CORRECTION_TAG not in memory.tags
-        and memory.type not in PROTECTED_TYPES
+        and not is_protected(memory, policy.protected_categories)
         and now - memory.created_at > timedelta(days=policy.age_days)
         and memory.importance < policy.importance
         and memory.recall_count <= policy.recalls
     )
+
+
+def is_protected(memory: Memory, categories: Collection[str]) -> bool:
+    """Whether its category is one of those that stay; without one, whether its type is of them."""
+    if memory.category in _KNOWN:
+        return memory.category in categories
+    return memory.type in _types_of(categories)
+
+
+def _types_of(categories: Iterable[str]) -> frozenset[MemoryType]:
+    """The types of the core that stand for some categories (003, Type projection)."""
+    return frozenset(TYPE_OF[Category(each)] for each in categories)
 
 
 def decide_decay(state: GraphState, policy: UpkeepPolicy, now: datetime) -> Decision:
@@ -76,7 +91,9 @@ ARCHIVAL = Rule(
         "before": now - timedelta(days=policy.archive.age_days),
         "importance": policy.archive.importance,
         "recalls": policy.archive.recalls,
-        "protected": sorted(PROTECTED_TYPES),
+        "known": sorted(_KNOWN),
+        "categories": list(policy.archive.protected_categories),
+        "protected": sorted(_types_of(policy.archive.protected_categories)),
     },
     decide=decide_archival,
     is_on=lambda policy: policy.archive.enabled,

@@ -12,6 +12,7 @@ from waiting import eventually
 from graphmem.adapters.clock import SystemClock
 from graphmem.bootstrap import build
 from graphmem.errors import Conflict, InvalidInput, NotFound
+from graphmem.gateway.migration_steps import note_kinds
 from graphmem.model.job import ByHand, Job, Run, RunStatus
 from graphmem.model.memory import MemoryType
 from graphmem.model.space import space_from_key
@@ -434,6 +435,28 @@ def test_archival_is_off_until_a_space_wants_it_and_spares_corrections(house):
             " m.content"
         )
     ]
+
+
+def test_archival_reads_the_category_also_of_what_an_older_version_stored(house):
+    def write(content, category, **values):
+        native = {"category": category}
+        house.write(a_request(content, importance=10, native=native, **values))
+
+    write("Ada is direct.", "principle")  # of the type of a fact
+    write("Ada likes tea.", "fact", type=MemoryType.PREFERENCE)
+    house.rows(
+        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant REMOVE m.native_category, m.memory_kind"
+    )
+    note_kinds(house.graphmem.connection, lambda _: None)
+    house.clock.advance(days=100)
+    house.graphmem.policies.save(space_from_key(space_key(house)), {"upkeep.archive.enabled": True})
+
+    house.graphmem.runner.run("archive", space_key=space_key(house))
+
+    assert [("Ada is direct.", "active"), ("Ada likes tea.", "archived")] == house.rows(
+        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN m.content, m.status"
+        " ORDER BY m.content"
+    )
 
 
 def test_what_is_hardly_believed_goes_quiet_after_30_days_unless_it_is_said_again(house):

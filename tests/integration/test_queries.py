@@ -50,6 +50,8 @@ _WHOLE = {
     "spaces.outdated",
     "spaces.policies",
     "traces.count",
+    "vectors.lacking_count",
+    "vectors.mark_waiting",
     "vectors.remove_others",
 }
 

@@ -8,6 +8,7 @@ from builders import NOW, a_memory
 from hypothesis import given
 from hypothesis import strategies as st
 
+from graphmem.model.extraction import Category
 from graphmem.model.memory import MemoryType, Status
 from graphmem.model.policy import ArchivePolicy, CommitmentPolicy, UpkeepPolicy
 from graphmem.model.state import GraphState
@@ -116,6 +117,30 @@ def test_commitments_preferences_and_decisions_are_protected(kind):
     assert (kind in protected) == decide_archival(
         state_of(a_forgotten(type=kind)), POLICY, NOW
     ).is_empty
+
+
+@pytest.mark.parametrize("category", list(Category))
+def test_a_category_decides_before_the_type(category):
+    kept = {"commitment", "preference", "decision", "principle"}
+    memory = a_forgotten(type=MemoryType.TODO, native={"category": category.value})
+
+    assert (category in kept) == decide_archival(state_of(memory), POLICY, NOW).is_empty
+
+
+@pytest.mark.parametrize(
+    ("values", "stays"),
+    [
+        ({"native": {"category": "skill"}}, True),
+        ({"native": {"category": "preference"}, "type": MemoryType.PREFERENCE}, False),
+        ({"type": MemoryType.IDENTITY}, True),  # the type of skills
+        ({"type": MemoryType.PREFERENCE}, False),
+        ({"native": {"category": "of another"}, "type": MemoryType.IDENTITY}, True),
+    ],
+)
+def test_a_policy_names_the_categories_that_stay(values, stays):
+    policy = UpkeepPolicy(archive=ArchivePolicy(protected_categories=("skill",)))
+
+    assert stays == decide_archival(state_of(a_forgotten(**values)), policy, NOW).is_empty
 
 
 def test_corrections_are_never_archived():

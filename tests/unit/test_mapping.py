@@ -56,6 +56,7 @@ def test_neomodel_describes_exactly_the_properties_that_are_stored():
         "statement",
         "asserts",
         "memory_kind",
+        "native_category",
     }
 
     assert (

@@ -2,7 +2,12 @@
 
 from dataclasses import dataclass
 
-from graphmem.model.policy.rules import flag, number, share
+from graphmem.model.policy.rules import flag, number, share, word_list
+
+_CATEGORIES = (
+    *("correction", "principle", "preference", "commitment", "decision"),
+    *("relationship", "entity", "moment", "skill", "fact"),
+)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -36,6 +41,9 @@ class ArchivePolicy:
     age_days: int = number(90, most=36_500)  # older than these
     importance: int = number(30, most=100)  # less important than this
     recalls: int = number(2)  # recalled at most so often
+    protected_categories: tuple[str, ...] = word_list(  # of 003; they never go
+        ("commitment", "preference", "decision", "principle"), *_CATEGORIES
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
