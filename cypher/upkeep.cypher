@@ -76,7 +76,8 @@ ORDER BY key
 LIMIT $limit;
 
 // name: spaces
-// One page of the spaces, or the named one, each with its active memories, when it was tended and what is new since.
+// One page of the spaces, or the named one, each with its active memories, when it was tended and what is new since:
+// where turns are extracted, extractions that kept something count as writes.
 // parameters: after, limit, space
 MATCH (s:Space)
 WHERE s.key >= $space AND s.key <= CASE WHEN $space = '' THEN '\uFFFF' ELSE $space END AND s.key > $after
@@ -91,8 +92,16 @@ CALL (space, curated, consolidated, checked) {
          count(DISTINCT CASE WHEN m.created_at > consolidated THEN m.created_at END) AS writes,
          count(CASE WHEN m.created_at > checked THEN 1 END) AS unchecked
 }
+CALL (space, consolidated) {
+  MATCH (x:Extraction)
+  USING INDEX x:Extraction(space, at)
+  WHERE x.space = space AND x.at > consolidated AND NOT x:EmptyExtraction
+  RETURN count(*) AS extractions
+}
+WITH *, EXISTS { MATCH (x:Extraction) WHERE x.space = space AND x.decided_at > datetime({year: 1}) } AS has_turns
 RETURN space, s.curated_at AS curated_at, coalesce(s.fold_due, false) AS fold_due, s.consolidated_at AS consolidated_at,
-       coalesce(s.check_due, false) AS check_due, memories, new_memories, writes, unchecked
+       coalesce(s.check_due, false) AS check_due, memories, new_memories,
+       CASE WHEN has_turns THEN extractions ELSE writes END AS writes, unchecked
 ORDER BY space;
 
 // name: personas

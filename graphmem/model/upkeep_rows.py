@@ -18,7 +18,8 @@ class SpaceState:
     new_memories: int = 0  # active ones, since it was curated
     fold_due: bool = False
     consolidated_at: datetime | None = None
-    writes: int = 0  # moments at which something new was written, since it was consolidated
+    # moments at which something new was written, since it was consolidated; in a space with turns
+    writes: int = 0  # extractions that kept something
     memories: int = 0  # active ones
     check_due: bool = False  # whether it was consolidated since contradictions were looked for
     unchecked: int = 0  # active ones that came since

@@ -90,6 +90,41 @@ def test_a_newer_note_supersedes_the_older_one_that_states_another_value(house, 
     assert "Ada lives in Rome." not in house.contents("Where does Ada live?")
 
 
+def was_run(house):
+    key = f"{house.caller.tenant}/user:ada"
+    return "topics" in house.graphmem.runner.run("consolidate", space_key=key).counts
+
+
+@pytest.mark.parametrize(("written", "is_due"), [(1, False), (2, True)])
+def test_where_there_are_turns_three_extractions_and_five_memories_make_a_pass_due(
+    house, written, is_due
+):
+    ada = Session(house)
+    for number in range(written):
+        house.write(a_request(f"Apple number {number}."))
+    ran = []
+    for drink in ("tea", "cocoa", "milk"):
+        ada.fact(f"I prefer {drink} in the morning.")
+        house.clock.advance(minutes=11)
+        ran.append(was_run(house))
+
+    assert [False, False, is_due] == ran
+
+
+def test_an_extraction_that_kept_nothing_and_plain_writes_make_no_pass_due_where_there_are_turns(
+    house,
+):
+    ada = Session(house)
+    house.write(*[a_request(f"Apple number {number}.") for number in range(5)])
+    for drink in ("tea", "cocoa"):
+        ada.fact(f"I prefer {drink} in the morning.")
+    assert () == ada.read("FYI hmm, well then, so it goes.").kept.facts
+    house.write(a_request("Plum number 1."))
+    house.clock.advance(minutes=11)
+
+    assert not was_run(house)
+
+
 def test_notes_stay_beside_each_other_where_kinds_are_not_told_apart(house, ada):
     ada.want(episode_note_mode_enabled=False)
     uids = [write(house, f"Ada lives in {city}.", NOTE) for city in ("Oslo", "Rome")]

@@ -66,7 +66,8 @@ class ConsolidatePolicy:
     """Consolidation (003): near-duplicates, entities, summaries, topics."""
 
     enabled: bool = flag(default=True)
-    writes: int = number(3)  # moments at which something new was written, since the last time
+    # since the last time: extractions that kept something where a space has turns, else moments at
+    writes: int = number(3)  # which something new was written
     minutes: int = number(10, most=1_000_000)  # since the last time
     memories: int = number(5)  # without which there is nothing to consolidate
     newest: int = number(20, most=200)  # memories that are compared with what is there
