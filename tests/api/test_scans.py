@@ -16,7 +16,7 @@ from graphmem.model.source import Source
 from graphmem.model.space import parse_space
 from graphmem.recall.request import RankerName
 
-FEW, MANY = 1_000, 20_000
+FEW, MANY = 250, 5_000
 RULED = 150  # spaces of strangers with policies of their own
 GROWTH_MAX = 1.2
 LEAST = 500  # db hits: below, a few lookups more or less are no scan
