@@ -178,10 +178,8 @@ RETURN collect([number, @item]) AS found;
 // parameters: limit, searches, space_keys
 CALL () {
   UNWIND $space_keys AS key
-  MATCH (m:Memory {key: key})
-  SET m.locked = true
-  REMOVE m.locked
-  WITH m ORDER BY m.key
+  @locked_memory
+  ORDER BY m.key
   WITH @memory AS memory, @entities AS entities
   RETURN collect([memory, entities]) AS locked
 }

@@ -30,15 +30,19 @@ OPTIONAL MATCH (p:Memory)-[:NEXT]->(m)
 RETURN m.key AS key, p.key AS previous
 ORDER BY key;
 
-// name: lock_memories
-// Take the locks of memories, in order, and return them as they then are. The mark that takes the lock must not
-// be read from the memory: it would be read before the lock is ours.
-// parameters: space_keys
-UNWIND $space_keys AS key
+// fragment: locked_memory
+// A memory of a key under its lock. The mark that takes the lock must not be read from the memory: it would be read
+// before the lock is ours.
 MATCH (m:Memory {key: key})
 SET m.locked = true
 REMOVE m.locked
 WITH m
+
+// name: lock_memories
+// Take the locks of memories, in order, and return them as they then are.
+// parameters: space_keys
+UNWIND $space_keys AS key
+@locked_memory
 RETURN @memory AS m, @entities AS entities
 ORDER BY m.key;
 

@@ -26,6 +26,7 @@ def walk_through(api: Any, page: str) -> Iterator[Any]:
     for command in commands:
         words = shlex.split(command.replace("$API", ""))
         path = next(word for word in words if word.startswith("/v1/"))
-        method = words[words.index("-X") + 1] if "-X" in words else "GET"
+        usual = "POST" if "-d" in words else "GET"
+        method = words[words.index("-X") + 1] if "-X" in words else usual
         body = json.loads(words[words.index("-d") + 1]) if "-d" in words else None
         yield api.client.open(path, method=method, json=body, headers={"X-API-Key": api.key})

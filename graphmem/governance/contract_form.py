@@ -212,7 +212,7 @@ def contract_from(values: object, *, path: str = "") -> Contract:
     if isinstance(values, dict):
         problem = json_problem(values, depth=_DEPTH, most_bytes=_BYTES_MOST)
         if problem:
-            raise InvalidInput({f"{path}contract" if not path else path.rstrip("."): [problem]})
+            raise InvalidInput({path.rstrip(".") or "contract": [problem]})
     try:
         loaded = ContractForm().load(values)  # type: ignore[arg-type]
     except ValidationError as error:

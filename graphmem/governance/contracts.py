@@ -96,7 +96,7 @@ class SaveContract(Operation[StoredContract | None, SavedContract]):
         return Decided(answer=answer, events=(event,), records=(stored, now))
 
     def apply(self, transaction: Workbench, decided: Decided[SavedContract]) -> None:
-        """Write it."""
+        """Add the version, where there is a new one."""
         if decided.records:
             stored, now = decided.records
             save_contract(transaction, self.tenant, stored, created_at=now)

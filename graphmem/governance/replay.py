@@ -89,14 +89,14 @@ class ForgetReplay(Operation[None, None]):
             raise InvalidInput({"tenant": ["Must be that of a replay."]})
 
     def read(self, transaction: Workbench) -> None:
-        """Nothing."""
+        """Nothing: all goes, whatever it is."""
 
     def decide(self, state: None, now: datetime) -> Decided[None]:  # noqa: ARG002
-        """Remove it."""
+        """Forget the whole tenant."""
         return Decided(answer=None)
 
     def apply(self, transaction: Workbench, decided: Decided[None]) -> None:  # noqa: ARG002
-        """Remove it."""
+        """Remove all that the tenant has."""
         transaction.run("governance.forget_tenant", tenant=self.tenant, space=f"{self.tenant}/")
 
 

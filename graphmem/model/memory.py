@@ -110,14 +110,16 @@ class Memory:
     @property
     def kind(self) -> str | None:
         """What its kind is, where its room says one: an ``episode`` or a ``note`` (003)."""
-        kind = (self.native or {}).get("kind")
-        return str(kind) if kind and self.kept_by is None else None
+        return self._native_word("kind")
 
     @property
     def category(self) -> str | None:
         """What kind of statement it is, where its room says so (003)."""
-        category = (self.native or {}).get("category")
-        return str(category) if category and self.kept_by is None else None
+        return self._native_word("category")
+
+    def _native_word(self, name: str) -> str | None:
+        word = (self.native or {}).get(name)
+        return str(word) if word and self.kept_by is None else None
 
     @property
     def is_episode(self) -> bool:

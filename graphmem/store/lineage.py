@@ -44,9 +44,7 @@ def take_in_descents(
 
     The answer says by uid whether each is new; None where a memory is not here.
     """
-    here = lock_memories(
-        transaction, {key for each in descents for key in (each.made, each.origin)}
-    )
+    lock_memories(transaction, {key for each in descents for key in (each.made, each.origin)})
     rows = {
         each.uid: {
             "uid": each.uid,
@@ -56,7 +54,6 @@ def take_in_descents(
             "created_at": (each.created_at or now).isoformat(),
         }
         for each in descents
-        if each.made in here and each.origin in here
     }
     drawn = transaction.run("lineage.draw", space_rows=list(rows.values())) if rows else ()
     found = dict.fromkeys(each.uid for each in descents)

@@ -317,27 +317,19 @@ def test_a_bounded_recall_gives_what_scoring_every_snippet_gives(
     api, monkeypatch, phase, forgetting
 ):
     monkeypatch.setattr("graphmem.governance.reading.NEWEST", 7)  # so that old ones are searched
-    agree(
-        api,
-        semantic=True,
-        write_policy="aggressive",
-        dedupe_enabled=False,
-        phase={"mode": phase},
-        forget_policy="never",
-    )
+    contract = {
+        "semantic": True,
+        "write_policy": "aggressive",
+        "dedupe_enabled": False,
+        "phase": {"mode": phase},
+    }
+    agree(api, **contract, forget_policy="never")
     chosen = random.Random(4)  # noqa: S311 - the same in every run
     for number in range(90):
         text = chosen.choice(SAYS).format(" ".join(chosen.choices(WORDS, k=chosen.randint(1, 3))))
         token = {"_memory_phase_token": f"p{number // 60}"}
         keep(api, text, state=ADA["state"] | token)
-    agree(
-        api,
-        semantic=True,
-        write_policy="aggressive",
-        dedupe_enabled=False,
-        phase={"mode": phase},
-        **forgetting,
-    )
+    agree(api, **contract, **forgetting)
     before = all_snippets(api)
     recalled_of = {asked: recalled(api, asked, **ADA)["recalled"] for asked in ASKED}
     everything = all_snippets(api)  # the first recall forgets, the others see the same

@@ -1,15 +1,10 @@
 """Turns that become facts, over HTTP: the walk through of the docs, forms, and bad input."""
 
-import json
-import re
-import shlex
-from pathlib import Path
-
 import pytest
+from doc_examples import walk_through
 
 from graphmem.model.caller import Role
 
-PAGE = (Path(__file__).parents[2] / "docs" / "lifecycle.md").read_text("utf-8")
 TURN = {"space": "user:ada", "session": "chat-1", "role": "user", "content": "FYI we moved."}
 
 
@@ -17,22 +12,8 @@ def turn(**changes):
     return TURN | changes
 
 
-def walk_through(api):
-    """What each curl command of the page answers."""
-    walk = PAGE.partition("## Walk through")[2].partition("\n## ")[0]
-    blocks = "\n".join(re.findall(r"```sh\n(.*?)```", walk, re.DOTALL))
-    commands = [each for each in re.split(r"\n(?=curl )", blocks) if each.startswith("curl ")]
-    for command in commands:
-        words = shlex.split(command.replace("$API", ""))
-        path = next(word for word in words if word.startswith("/v1/"))
-        if "-d" in words:
-            yield api.post(path, json.loads(words[words.index("-d") + 1]))
-        else:
-            yield api.get(path)
-
-
 def test_the_walk_through_of_the_docs_leads_from_a_turn_to_a_fact_and_back(api):
-    answers = list(walk_through(api))
+    answers = list(walk_through(api, "lifecycle.md"))
 
     assert [201, 200, 201, 201, 200, 200, 200] == [each.status_code for each in answers]
     first, recall, waiting, correction, extractions, turns, flushed = (

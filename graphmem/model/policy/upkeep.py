@@ -2,12 +2,8 @@
 
 from dataclasses import dataclass
 
+from graphmem.model.extraction import Category
 from graphmem.model.policy.rules import flag, number, share, word_list
-
-_CATEGORIES = (
-    *("correction", "principle", "preference", "commitment", "decision"),
-    *("relationship", "entity", "moment", "skill", "fact"),
-)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,7 +38,7 @@ class ArchivePolicy:
     importance: int = number(30, most=100)  # less important than this
     recalls: int = number(2)  # recalled at most so often
     protected_categories: tuple[str, ...] = word_list(  # of 003; they never go
-        ("commitment", "preference", "decision", "principle"), *_CATEGORIES
+        ("commitment", "preference", "decision", "principle"), *Category
     )
 
 
