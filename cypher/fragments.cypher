@@ -95,3 +95,18 @@ CALL () {
   UNION ALL
   MATCH (from:Memory)-[e:PART_OF]->(to:Memory) WHERE e.uid IN $uids RETURN from, e, to
 }
+
+// fragment: holds_now
+// True of a memory m that is current: active, neither expired nor past its validity.
+m.status = 'active' AND m.expires_at > $now AND coalesce(m.valid_until.epochMillis > $now, true)
+
+// fragment: stands
+// True of a record n of a notebook all of whose memories are current and were not reworded since it was noted; a line
+// without words of its own says what its memory says now.
+NOT EXISTS {
+  MATCH (n)-[:RESTS_ON]->(m:Memory)
+  WHERE NOT (@holds_now) OR m.space <> n.space OR n.text IS NOT NULL AND EXISTS {
+    MATCH (m)-[:HAS_REVISION]->(v:Revision)
+    WHERE v.replaced_at >= n.noted_at AND v.content <> m.content
+  }
+}

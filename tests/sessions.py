@@ -6,10 +6,11 @@ from typing import Any
 
 from graphmem.adapters.language_models import build_language_model
 from graphmem.conversations.keeper import ConversationKeeper
+from graphmem.gateway.status import ChangeStatus
 from graphmem.lifecycle.keeper import Heeded, LifecycleKeeper
 from graphmem.model.conversation import Saying, TurnRole
 from graphmem.model.extraction import Extraction, KeptFact
-from graphmem.model.memory import Memory
+from graphmem.model.memory import Memory, Status
 from graphmem.model.space import Space, parse_space
 
 
@@ -53,6 +54,11 @@ class Session:
         """Say something that becomes one fact."""
         (fact,) = self.read(content, **options).kept.facts
         return fact
+
+    def put_away(self, uid: str | None, status: Status = Status.RETRACTED) -> None:
+        """Retract a memory, or give it another status."""
+        change = ChangeStatus(memory=self.memory(uid), status=status, reason=None)
+        self.house.graphmem.gateway.execute(change, self.house.caller)
 
     def memory(self, uid: str | None) -> Memory:
         """The memory of a uid."""

@@ -7,6 +7,7 @@ from flask import Response, g, jsonify
 
 from api.auth import requires
 from api.json_blueprint import JsonBlueprint
+from api.lifecycle.paths import keeper, writable_space
 from api.lifecycle.schemas import (
     ActivityList,
     ActivityQuery,
@@ -39,9 +40,7 @@ from api.lookup import space_in_path
 from api.paging import PageQuery, cursor_of, page_answer
 from api.service import service
 from graphmem.errors import Forbidden, InvalidInput, NotFound
-from graphmem.lifecycle.keeper import LifecycleKeeper
 from graphmem.model.caller import Role
-from graphmem.model.space import Space
 
 blueprint = JsonBlueprint(
     "lifecycle",
@@ -50,10 +49,6 @@ blueprint = JsonBlueprint(
     description="From a conversation turn to a kept fact",
 )
 _OF_THE_TURN = "turns.0."
-
-
-def _keeper() -> LifecycleKeeper:
-    return service().of(LifecycleKeeper)
 
 
 @blueprint.post("/turns")
@@ -67,7 +62,7 @@ def heed(values: dict[str, Any]) -> Response:
     A high signal is extracted at once; else the turn waits in the buffer of its session.
     """
     try:
-        heeded = _keeper().heed(
+        heeded = keeper().heed(
             values["space"],
             values["session"],
             [saying_of(values)],
@@ -97,7 +92,7 @@ def heed_batch(values: dict[str, Any]) -> Response:
     """Keep turns of a session in their order, all or none, decided as if they came one by one."""
     sayings = [saying_of(each) for each in values["turns"]]
     try:
-        heeded = _keeper().heed(
+        heeded = keeper().heed(
             values["space"], values["session"], sayings, caller=g.caller, wait=values["wait"]
         )
     except InvalidInput as error:
@@ -114,7 +109,7 @@ def heed_batch(values: dict[str, Any]) -> Response:
 def buffers(query: dict[str, Any], name: str) -> Response:
     """List the sessions of a space with how many turns wait for their extraction."""
     space = space_in_path(name)
-    page = _keeper().buffers.page(space, cursor_of(query, size=1), limit=query["limit"])
+    page = keeper().buffers.page(space, cursor_of(query, size=1), limit=query["limit"])
     return page_answer(page, buffer_view)
 
 
@@ -124,19 +119,12 @@ def buffers(query: dict[str, Any], name: str) -> Response:
 @blueprint.response(200, FlushAnswer)
 def flush(values: dict[str, Any], name: str) -> Response:
     """Extract what waits in a space, or in one session of it, now."""
-    space = _writable(name)
-    done = list(_keeper().flush(space, values.get("session"), caller=g.caller))
+    space = writable_space(name)
+    done = list(keeper().flush(space, values.get("session"), caller=g.caller))
     return jsonify(
         extractions=[extraction_view(each.extraction) for each in done],
         trace_id=done[-1].trace_id if done else None,
     )
-
-
-def _writable(name: str) -> Space:
-    space = space_in_path(name)
-    if not g.caller.may(Role.WRITER, space):
-        raise Forbidden
-    return space
 
 
 @blueprint.get("/spaces/<path:name>/threads")
@@ -145,9 +133,7 @@ def _writable(name: str) -> Space:
 @blueprint.response(200, ThreadList)
 def threads(query: dict[str, Any], name: str) -> Response:
     """List the threads of a space, the latest first; they are kept where its policy says so."""
-    page = _keeper().thread_page(
-        space_in_path(name), cursor_of(query, size=2), limit=query["limit"]
-    )
+    page = keeper().thread_page(space_in_path(name), cursor_of(query, size=2), limit=query["limit"])
     return page_answer(page, thread_view)
 
 
@@ -157,7 +143,7 @@ def threads(query: dict[str, Any], name: str) -> Response:
 @blueprint.response(200, ExtractionList)
 def extractions(query: dict[str, Any]) -> Response:
     """List what was extracted in a space, or in one session of it, the newest first."""
-    page = _keeper().page(
+    page = keeper().page(
         query["space"], query["session"], cursor_of(query, size=2), limit=query["limit"]
     )
     return page_answer(page, extraction_view)
@@ -169,7 +155,7 @@ def extractions(query: dict[str, Any]) -> Response:
 @blueprint.response(200, ExtractionWithTurns)
 def extraction(query: dict[str, Any], uid: str) -> Response:
     """Get an extraction with the words of its turns."""
-    return jsonify(with_turns_view(*_keeper().find(query["space"], uid)))
+    return jsonify(with_turns_view(*keeper().find(query["space"], uid)))
 
 
 @blueprint.post("/extractions/preview")
@@ -182,7 +168,7 @@ def preview(values: dict[str, Any]) -> Response:
         raise Forbidden
     now = service().clock.now()
     turns = [heard_of(number, each, now) for number, each in enumerate(values["turns"])]
-    plan = _keeper().preview(values["space"], turns, caller=g.caller)
+    plan = keeper().preview(values["space"], turns, caller=g.caller)
     return jsonify(preview_view(plan, len(turns)))
 
 
@@ -192,7 +178,7 @@ def preview(values: dict[str, Any]) -> Response:
 @blueprint.response(200, ActivityList)
 def activity(query: dict[str, Any], key: str) -> Response:
     """What was last said of an entity in the turns of a space: the newest 20, newest first."""
-    found = _keeper().activity(query["space"], key)
+    found = keeper().activity(query["space"], key)
     if found is None:
         raise NotFound
     return jsonify(items=list(map(activity_view, found)), total=len(found), next_cursor=None)

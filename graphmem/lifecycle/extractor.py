@@ -126,6 +126,7 @@ class Extractor:
             policy=self.policy,
             config=self.policies.of(extraction.space).lifecycle,
             relation_uids=[self.ids.new("relation") for _ in plan.relations],
+            box_uid=self.ids.new("box"),
             thread_uids=[self.ids.new("thread") for _ in extraction.turns or plan.turns],
             vectors=vectors,
         )

@@ -22,8 +22,10 @@ from graphmem.gateway.sources import add_source
 from graphmem.gateway.workbench import Workbench
 from graphmem.lifecycle.buffer import TURN_READ_CHARS
 from graphmem.lifecycle.entity_matching import MatchedBy, shown_key
+from graphmem.lifecycle.noting import NotebookState, Notes, noted, read_notebook, write_notes
 from graphmem.lifecycle.plan import Plan, PlannedFact, PlannedRelation, refusal_code, source_of
 from graphmem.lifecycle.threads import Threads, threaded
+from graphmem.lifecycle.told import Told
 from graphmem.model.conversation import Turn, conversation_key
 from graphmem.model.entity import Entity, label_from_key
 from graphmem.model.event import Effect, Event, Subject
@@ -41,7 +43,7 @@ from graphmem.model.memory import Memory, Status
 from graphmem.model.policy import LifecycleConfig, Policy
 from graphmem.model.source import CapturedBy
 from graphmem.model.space import Space
-from graphmem.model.state import GraphState, Selection
+from graphmem.model.state import Decision, GraphState, Selection
 from graphmem.model.trace import TraceKind
 from graphmem.model.writing import Outcome, WriteResult
 from graphmem.store.activity import note_activity
@@ -66,6 +68,7 @@ class _Records:
     relations: Sequence[RelationState] = ()
     newest_thread: Thread | None = None
     stated: Sequence[Stated] = ()
+    notebook: NotebookState = field(default_factory=NotebookState)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -75,6 +78,7 @@ class _Change:
     declared: Sequence[Entity] = ()
     mentioned: frozenset[str] = frozenset()  # keys of entities that the facts mention
     threads: Threads | None = None
+    notes: Notes = field(default_factory=Notes)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,7 +86,8 @@ class KeepFacts(MemoryOperation[Extraction | None]):
     """Write what an extraction keeps; the answer is None where another worker has it.
 
     ``known`` are memories, by key, that were found to state the same or of the same things;
-    ``relation_uids`` those of new relations; ``thread_uids`` those of new threads.
+    ``relation_uids`` those of new relations; ``thread_uids`` those of new threads; ``box_uid`` that
+    of a new box.
     """
 
     kind = TraceKind.EXTRACTION
@@ -93,6 +98,7 @@ class KeepFacts(MemoryOperation[Extraction | None]):
     config: LifecycleConfig
     relation_uids: Sequence[str] = ()
     thread_uids: Sequence[str] = ()
+    box_uid: str = ""
     known: frozenset[str] = frozenset()
 
     @property
@@ -155,6 +161,7 @@ class KeepFacts(MemoryOperation[Extraction | None]):
         newest = None
         if self.config.threading_enabled:
             newest = lock_newest_thread(transaction, self.space, self.extraction.session)
+        notebook = read_notebook(transaction, self.plan, turns, self.config)
         owner = self.space.without_persona.key
         ends = {key for each in self.plan.relations for key in (each.start.key, each.end.key)}
         mentioned = {ref.key for item in self._items for ref in item.request.entities}
@@ -164,6 +171,7 @@ class KeepFacts(MemoryOperation[Extraction | None]):
             turns={turn.uid: turn for turn in turns},
             relations=[each.read(transaction) for each in self._posts()],
             newest_thread=newest,
+            notebook=notebook,
         )
 
     def _posts(self) -> list[PostRelation]:
@@ -209,14 +217,31 @@ class KeepFacts(MemoryOperation[Extraction | None]):
             declared=self._declared(mentioned, posted, now) if is_whole else (),
             mentioned=frozenset(mentioned),
             threads=threads,
+            notes=self._noted(records, done, decision, now),
         )
         events = (
             _event(done),
             *(_fact_event(done, fact) for fact in facts if fact.uid),
             *(event for _, decided in posted for event in decided.events),
+            *change.notes.events,
             *decision.events,
         )
         return Decided(answer=done, events=events, memories=decision, records=change)
+
+    def _noted(
+        self, records: _Records, done: Extraction, decision: Decision, now: datetime
+    ) -> Notes:
+        """What the facts that were kept add to the notebook of the space."""
+        told = Told(
+            extraction=done,
+            plan=self.plan,
+            turns=tuple(records.turns.values()),
+            box_uid=self.box_uid,
+            superseded=frozenset(
+                each.uid for each in decision.changed if each.status is Status.SUPERSEDED
+            ),
+        )
+        return noted(records.notebook, told, self.config, now)
 
     def _with_the_rest(self, kept: Kept) -> Kept:
         """What was kept, with what rests on all turns together."""
@@ -318,6 +343,7 @@ class KeepFacts(MemoryOperation[Extraction | None]):
         note_activity(transaction, change.extraction, sorted(named))
         if change.threads:
             link_threads(transaction, change.threads.changed, change.threads.of_turns)
+        write_notes(transaction, change.notes)
 
     def _declare(self, transaction: Workbench, owner: Space, declared: Sequence[Entity]) -> None:
         if declared:

@@ -17,12 +17,14 @@ from graphmem.lifecycle.buffer import TURN_READ_CHARS, Because
 from graphmem.lifecycle.closing import CloseBuffer
 from graphmem.lifecycle.entity_matching import core_key
 from graphmem.lifecycle.extractor import Extractor
+from graphmem.lifecycle.notebook_keeper import NotebookKeeper
 from graphmem.lifecycle.plan import Plan
 from graphmem.lifecycle.signals import scan
 from graphmem.model.caller import Caller
 from graphmem.model.conversation import Saying, Turn
 from graphmem.model.entity import entity_ref
 from graphmem.model.extraction import Activity, Buffer, Extraction, Heard, Thread
+from graphmem.model.notebook import SealReason
 from graphmem.model.page import Cursor, Page
 from graphmem.model.space import WITHOUT_FACTS, Space
 from graphmem.ports import Clock, IdSource
@@ -67,6 +69,7 @@ class LifecycleKeeper:
     threads: ThreadReader
     entities: Entities
     activities: ActivityReader
+    notebooks: NotebookKeeper
 
     def heed(
         self,
@@ -142,12 +145,16 @@ class LifecycleKeeper:
         return self.extractor.run(claimed, caller=caller).answer if claimed else None
 
     def flush(self, space: Space, session: str | None, *, caller: Caller) -> Iterator[Read]:
-        """Read what waits in the buffers of a space, or of one session, one after the other."""
+        """Read what waits in the buffers of a space, or of one session, one after the other.
+
+        Then its open box is sealed.
+        """
         now = self.clock.now()
         for each in self.extractions.waiting(now, space=space.key, session=session or ""):
             yield from self.read(each, caller=caller)
         for buffer in self.buffers.holding(space, session):
             yield from self.close(buffer, Because.FLUSH, caller=caller)
+        self.notebooks.seal(space, SealReason.FLUSH, caller)
 
     def close(self, buffer: Buffer, reason: Because, *, caller: Caller) -> Iterator[Read]:
         """Make a buffer due and read it; nothing, where there is no more in it."""

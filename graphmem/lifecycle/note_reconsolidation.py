@@ -1,7 +1,6 @@
 """Note reconsolidation: the step of a pass that lets newer notes replace older ones (003)."""
 
 from dataclasses import dataclass
-from datetime import datetime
 from functools import partial
 
 from graphmem.gateway.claims import claims_of
@@ -9,11 +8,11 @@ from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.job_step import JobStep
 from graphmem.lifecycle.reconsolidation import conflicts_of, decide_reconsolidation
 from graphmem.model.job import Run
-from graphmem.model.space import Space
 from graphmem.model.state import Selection
 from graphmem.store.memories import Memories
 from graphmem.store.spaces import SpacePolicies
 from graphmem.store.upkeep import Upkeep
+from graphmem.upkeep.consolidation import DueSpace
 
 _NEWEST, _OTHERS = 100, 20  # notes that are looked at, and others beside each
 
@@ -27,8 +26,9 @@ class NoteReconsolidation:
     gateway: Gateway
     policies: SpacePolicies
 
-    def run(self, space: Space, run: Run, now: datetime) -> None:
+    def run(self, due: DueSpace, run: Run) -> None:
         """Let newer notes of a space supersede older ones."""
+        space, now = due.space, due.now
         if not self.policies.of(space).lifecycle.episode_note_mode_enabled:
             return
         keys = self.upkeep.conflicting(space.key, newest=_NEWEST, others=_OTHERS)

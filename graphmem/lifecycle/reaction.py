@@ -1,5 +1,6 @@
-"""Reaction: turns that are taken back leave buffers, threads, and what extractions say of them."""
+"""Reaction: turns that are taken back leave buffers and threads, and what was put into words."""
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -10,9 +11,14 @@ from graphmem.lifecycle.threads import without
 from graphmem.model.conversation import TurnRole
 from graphmem.model.event import Event
 from graphmem.model.extraction import Buffer, Thread
+from graphmem.model.space import space_from_key
+from graphmem.store.artefacts import forget_quotes
 from graphmem.store.buffers import LeftTurn, buffers_of_turns, recount_buffers
 from graphmem.store.connection import Transaction
 from graphmem.store.extractions import extractions_resting_on, forget_texts
+from graphmem.store.identity import forget_worded_reflections
+from graphmem.store.profile import forget_worded_lines
+from graphmem.store.questions import forget_worded_questions
 from graphmem.store.threads import SaidInThread, leave_threads, threads_of_turns
 
 
@@ -36,7 +42,8 @@ class _Change:
 class ForgetTurns:
     """What the lifecycle does when turns are taken back.
 
-    Memories tell of themselves: an extraction shows the words that they have now.
+    Memories tell of themselves: an extraction shows the words that they have now, and a notebook
+    only what rests on memories that are current.
     """
 
     def read(
@@ -81,8 +88,23 @@ class ForgetTurns:
         if change:
             recount_buffers(transaction, change.buffers, change.turns)
             forget_texts(transaction, change.extractions)
+            forget_quotes(transaction, change.turns)
+            _forget_words(transaction, change.extractions)
         if change and (change.threads or change.empty_threads):
             leave_threads(transaction, change.turns, change.threads, change.empty_threads)
+
+
+def _forget_words(transaction: Transaction, extractions: Sequence[str]) -> None:
+    """Take what a model put into words in some extractions, by key, out of notebooks."""
+    by_space: dict[str, list[str]] = defaultdict(list)
+    for key in extractions:
+        space_key, _, uid = key.rpartition("|")
+        by_space[space_key].append(uid)
+    for space_key, uids in by_space.items():
+        space = space_from_key(space_key)
+        forget_worded_lines(transaction, space, uids)
+        forget_worded_reflections(transaction, space, uids)
+        forget_worded_questions(transaction, space, uids)
 
 
 def _without(buffer: Buffer, left: Sequence[LeftTurn]) -> Buffer:

@@ -9,17 +9,32 @@ from graphmem.lifecycle.forgetting import EmptyExtractions, SpokenWords
 from graphmem.lifecycle.keeper import LifecycleKeeper
 from graphmem.lifecycle.linking import Linking
 from graphmem.lifecycle.note_reconsolidation import NoteReconsolidation
+from graphmem.lifecycle.notebook_keeper import NotebookKeeper
+from graphmem.lifecycle.notebook_transfer import (
+    ArtefactTransfer,
+    BoxTransfer,
+    IdentityTransfer,
+    ProfileTransfer,
+    QuestionTransfer,
+    TopicTraceTransfer,
+)
+from graphmem.lifecycle.notebook_upkeep import NotebookUpkeep
 from graphmem.lifecycle.reaction import ForgetTurns
 from graphmem.lifecycle.transfer import BufferTransfer, ExtractionTransfer, ThreadTransfer
 from graphmem.model.job import Every, Job, Run
 from graphmem.rooms import Core, Prune, Room
 from graphmem.store.activity import ActivityReader
+from graphmem.store.artefacts import Artefacts
+from graphmem.store.boxes import Boxes
 from graphmem.store.buffers import Buffers
+from graphmem.store.entity_index import EntityIndexReader
 from graphmem.store.extractions import Extractions
+from graphmem.store.questions import Questions
 from graphmem.store.statements import NearStatements
 from graphmem.store.threads import ThreadReader
 from graphmem.store.upkeep import Upkeep
-from graphmem.upkeep.room import consolidation_over
+from graphmem.upkeep.consolidation import Consolidation, DueSpace
+from graphmem.upkeep.room import consolidation_steps_over, pending_embedding_over
 
 _CALLS = 4  # of a model that one extraction may wait for
 
@@ -41,6 +56,17 @@ def build(core: Core) -> Room:
         model=core.language_model,
         claimed_for=timedelta(seconds=60 + _CALLS * core.settings.llm.timeout_seconds),
     )
+    notebooks = NotebookKeeper(
+        gateway=core.gateway,
+        policies=core.policies,
+        clock=core.clock,
+        ids=core.ids,
+        boxes=Boxes(core.connection),
+        artefacts=Artefacts(core.connection),
+        questions=Questions(core.connection),
+        index=EntityIndexReader(core.connection),
+        connection=core.connection,
+    )
     keeper = LifecycleKeeper(
         conversations=conversations,
         extractor=extractor,
@@ -52,6 +78,7 @@ def build(core: Core) -> Room:
         threads=ThreadReader(core.connection),
         entities=core.entities,
         activities=ActivityReader(core.connection),
+        notebooks=notebooks,
     )
     return Room(
         name="lifecycle",
@@ -64,13 +91,19 @@ def build(core: Core) -> Room:
                 function=ExtractJob(keeper=keeper).run,
             ),
             Job(
+                name="seal_boxes",
+                does="seals boxes of spaces in which nothing was told for half an hour",
+                schedule=Every(minutes=1, grace_seconds=60),
+                function=notebooks.seal_quiet,
+            ),
+            Job(
                 name="consolidate",
                 does=(
                     "merges near-duplicates and fragments of entities, lets newer notes take the"
                     " place of older ones, makes summaries and topics"
                 ),
                 schedule=Every(minutes=10, offset=4, where="where a space is due"),
-                function=consolidation_over(core, _reconsolidation(core).run).run,
+                function=_consolidation(core).run,
             ),
         ),
         prunes=_prunes(core),
@@ -78,8 +111,49 @@ def build(core: Core) -> Room:
             BufferTransfer(buffers=keeper.buffers, gateway=core.gateway),
             ExtractionTransfer(extractions=extractions, gateway=core.gateway),
             ThreadTransfer(threads=keeper.threads, gateway=core.gateway),
+            TopicTraceTransfer(boxes=notebooks.boxes, gateway=core.gateway),
+            BoxTransfer(boxes=notebooks.boxes, gateway=core.gateway),
+            ArtefactTransfer(artefacts=notebooks.artefacts, gateway=core.gateway),
+            ProfileTransfer(connection=core.connection, gateway=core.gateway),
+            IdentityTransfer(connection=core.connection, gateway=core.gateway),
+            QuestionTransfer(questions=notebooks.questions, gateway=core.gateway),
         ),
         reactions=(ForgetTurns(),),
+    )
+
+
+def _consolidation(core: Core) -> Consolidation:
+    """The pass over a space, in the order of 003."""
+    steps = consolidation_steps_over(core)
+    notebooks = NotebookUpkeep(gateway=core.gateway)
+    pending = pending_embedding_over(core)
+
+    def count_recalls(_: DueSpace, run: Run) -> None:
+        if not run.dry_run:
+            core.journal.flush()
+
+    def embed(due: DueSpace, run: Run) -> None:
+        pending.run_in(due.space.key, run)
+
+    return Consolidation(
+        upkeep=Upkeep(core.connection, core.index.slot),
+        clock=core.clock,
+        policies=core.policies,
+        steps=(
+            count_recalls,
+            steps.merge,
+            _reconsolidation(core).run,
+            steps.join_fragments,
+            steps.summarise_entities,
+            notebooks.shorten_profile,
+            steps.decay_commitments,
+            steps.expire,
+            steps.archive,
+            notebooks.shorten_identity,
+            steps.summarise,
+            steps.make_topics,
+            embed,
+        ),
     )
 
 

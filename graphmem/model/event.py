@@ -21,6 +21,10 @@ class Subject(StrEnum):
     USER = "user"
     SESSION = "session"
     SUMMARY = "summary"
+    BOX = "box"
+    PROFILE_LINE = "profile_line"
+    REFLECTION = "reflection"
+    QUESTION = "question"
 
 
 class Effect(StrEnum):
@@ -57,6 +61,12 @@ class Effect(StrEnum):
     SESSION_BEGUN = "session_begun"
     SESSION_ENDED = "session_ended"
     JUDGED = "judged"
+    BOX_SEALED = "box_sealed"
+    PROFILE_LINE_DROPPED = "profile_line_dropped"
+    REFLECTED = "reflected"
+    REFLECTION_DROPPED = "reflection_dropped"
+    REFLECTION_SHORTENED = "reflection_shortened"
+    QUESTION_RESOLVED = "question_resolved"
     # jobs
     CONTRADICTION = "contradiction"
     EMBEDDED = "embedded"

@@ -24,6 +24,7 @@ class TraceKind(StrEnum):
     COMPANION = "companion"
     GOVERNANCE = "governance"
     CONTRACT = "contract"
+    NOTEBOOK = "notebook"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

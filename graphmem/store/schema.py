@@ -416,6 +416,116 @@ class ThreadNode(StructuredNode):
     last_at = UtcTimeProperty(required=True)
 
 
+class NotebookNode(StructuredNode):
+    """What is locked where the boxes, the profile or the identity of a space change."""
+
+    __label__ = "Notebook"
+
+    space = StringProperty(required=True)
+
+
+class BoxNode(StructuredNode):
+    """Memories that were told one after the other (003)."""
+
+    __label__ = "Box"
+    __optional_labels__: ClassVar[list[str]] = ["OpenBox"]
+
+    uid = StringProperty(required=True)
+    key = StringProperty(required=True)
+    space = StringProperty(required=True)
+    session = StringProperty(required=True)
+    topics = ArrayProperty(StringProperty())
+    created_at = UtcTimeProperty(required=True)
+    last_at = UtcTimeProperty(required=True)
+    kept_at = UtcTimeProperty(required=True)
+    sealed_at = UtcTimeProperty()
+    seal_reason = StringProperty()
+
+    memories = RelationshipTo("MemoryNode", "HOLDS")
+    trace = RelationshipTo("TopicTraceNode", "OF_TRACE")
+
+
+class TopicTraceNode(StructuredNode):
+    """A thread of topics through boxes (003)."""
+
+    __label__ = "TopicTrace"
+
+    uid = StringProperty(required=True)
+    key = StringProperty(required=True)
+    space = StringProperty(required=True)
+    topics = ArrayProperty(StringProperty())
+    first_at = UtcTimeProperty(required=True)
+    last_at = UtcTimeProperty(required=True)
+
+
+class ArtefactNode(StructuredNode):
+    """The words of a turn that a memory rests on (003)."""
+
+    __label__ = "Artefact"
+
+    uid = StringProperty(required=True)
+    key = StringProperty(required=True)
+    space = StringProperty(required=True)
+    type = StringProperty(required=True)
+    text = StringProperty(required=True)
+    noted_at = UtcTimeProperty(required=True)
+
+    memory = RelationshipTo("MemoryNode", "RESTS_ON")
+    turn = RelationshipTo("TurnNode", "QUOTES")
+
+
+class ProfileLineNode(StructuredNode):
+    """A line of the profile of a space; without words it says what its memory says (003)."""
+
+    __label__ = "ProfileLine"
+
+    uid = StringProperty(required=True)
+    key = StringProperty(required=True)
+    space = StringProperty(required=True)
+    text = StringProperty()
+    importance = IntegerProperty(required=True)
+    extraction = StringProperty()
+    noted_at = UtcTimeProperty(required=True)
+    dropped_at = UtcTimeProperty()
+
+    memories = RelationshipTo("MemoryNode", "RESTS_ON")
+
+
+class ReflectionNode(StructuredNode):
+    """What was learned of one's own part in a space (003)."""
+
+    __label__ = "Reflection"
+
+    uid = StringProperty(required=True)
+    key = StringProperty(required=True)
+    space = StringProperty(required=True)
+    text = StringProperty(required=True)
+    extraction = StringProperty()
+    noted_at = UtcTimeProperty(required=True)
+    dropped_at = UtcTimeProperty()
+
+
+class QuestionNode(StructuredNode):
+    """What is worth asking about memories (003)."""
+
+    __label__ = "Question"
+    __optional_labels__: ClassVar[list[str]] = ["OpenQuestion"]
+
+    uid = StringProperty(required=True)
+    key = StringProperty(required=True)
+    space = StringProperty(required=True)
+    text = StringProperty(required=True)
+    context = StringProperty()
+    priority = FloatProperty(required=True)
+    extraction = StringProperty()
+    noted_at = UtcTimeProperty(required=True)
+    resolved_at = UtcTimeProperty()
+    resolved_by = StringProperty()
+    answer = StringProperty()
+
+    memories = RelationshipTo("MemoryNode", "RESTS_ON")
+
+
 class TurnRevisionNode(StructuredNode):
     """Words that a turn once had."""
 

@@ -56,16 +56,20 @@ class PendingEmbedding:
     def run(self, run: Run) -> None:
         """One pass over all that waits; counts how many got vectors and how many still wait."""
         run.counts["embedded"] = 0
-        while not run.dry_run and (rows := self._waiting(run.space)) and not run.must_stop():
-            before = run.counts["embedded"]
-            self._store(self._with_vectors(rows), run)
-            if run.counts["embedded"] == before:
-                break
+        self.run_in(run.space, run)
         run.counts["pending"] = self._connection.fetch("memories.pending_count", space=run.space)[
             0
         ]["pending"]
         if run.dry_run:
             run.counts["embedded"], run.counts["pending"] = run.counts["pending"], 0
+
+    def run_in(self, space_key: str, run: Run) -> None:
+        """Embed what waits in a space, or in all where none is named."""
+        while not run.dry_run and (rows := self._waiting(space_key)) and not run.must_stop():
+            before = run.counts["embedded"]
+            self._store(self._with_vectors(rows), run)
+            if run.counts["embedded"] == before:
+                break
 
     def _waiting(self, space_key: str) -> list[Row]:
         return [

@@ -7,7 +7,7 @@ from graphmem.store.inspection import Inspection
 from graphmem.store.upkeep import Upkeep
 from graphmem.upkeep.archival import ARCHIVAL, DECAY
 from graphmem.upkeep.batch_rules import BatchRules
-from graphmem.upkeep.consolidation import Consolidation, SpaceStep
+from graphmem.upkeep.consolidation_steps import ConsolidationSteps
 from graphmem.upkeep.contradiction_job import ContradictionJob
 from graphmem.upkeep.curator import Curator
 from graphmem.upkeep.embedding import PendingEmbedding
@@ -29,20 +29,24 @@ def rules_over(core: Core) -> BatchRules:
     )
 
 
-def consolidation_over(core: Core, after_merges: SpaceStep) -> Consolidation:
-    """The steps of a pass over a space, for the room whose job it is."""
-    return Consolidation(
+def consolidation_steps_over(core: Core) -> ConsolidationSteps:
+    """The steps of a pass over a space, for the room that puts them in order."""
+    return ConsolidationSteps(
         upkeep=Upkeep(core.connection, core.index.slot),
         memories=core.memories,
         gateway=core.gateway,
         keeper=core.entity_keeper,
         rules=rules_over(core),
         rollups=_rollups_over(core),
-        judge=_judge_over(core),
-        clock=core.clock,
+        judge=judge_over(core),
         ids=core.ids,
-        policies=core.policies,
-        after_merges=after_merges,
+    )
+
+
+def pending_embedding_over(core: Core) -> PendingEmbedding:
+    """What gives memories their vectors that were stored without."""
+    return PendingEmbedding(
+        core.connection, gateway=core.gateway, embedder=core.embedder, policy=core.index.policy
     )
 
 
@@ -50,7 +54,8 @@ def _rollups_over(core: Core) -> RollupWriter:
     return RollupWriter(core.gateway, embedder=core.embedder, index=core.index.policy)
 
 
-def _judge_over(core: Core) -> ModelJudge | None:
+def judge_over(core: Core) -> ModelJudge | None:
+    """What asks the language model, if there is one."""
     model = core.language_model
     return ModelJudge(model=model, policy=core.policy) if model else None
 
@@ -72,9 +77,6 @@ def build(core: Core) -> Room:
 
 def _vector_jobs(core: Core) -> tuple[Job, ...]:
     """Jobs that make vectors."""
-    pending = PendingEmbedding(
-        core.connection, gateway=core.gateway, embedder=core.embedder, policy=core.index.policy
-    )
     reembedding = Reembedding(
         core.connection,
         embedder=core.embedder,
@@ -86,7 +88,7 @@ def _vector_jobs(core: Core) -> tuple[Job, ...]:
             name="embed_pending",
             does="gives memories their vectors that were stored while the model did not answer",
             schedule=Every(minutes=1, grace_seconds=60),
-            function=pending.run,
+            function=pending_embedding_over(core).run,
         ),
         Job(
             name=REEMBED,
@@ -142,7 +144,7 @@ def _tending_jobs(core: Core, upkeep: Upkeep) -> tuple[Job, ...]:
         upkeep=upkeep,
         memories=core.memories,
         gateway=core.gateway,
-        judge=_judge_over(core),
+        judge=judge_over(core),
         clock=core.clock,
         policies=core.policies,
     )

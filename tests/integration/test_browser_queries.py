@@ -42,7 +42,9 @@ def filled(house):
     )
     assert house.graphmem.relation_keeper.post(asked, caller=house.caller).answer.is_new
     turn = json.loads(TURN.read_text("utf-8"))
-    assert 1 == len(Session(house, turn["space"], turn["session"]).read(turn["content"]).kept.facts)
+    session = Session(house, turn["space"], turn["session"])
+    session.want(memory_boxes_enabled=True, trace_weaver_enabled=True)
+    assert 1 == len(session.read(turn["content"]).kept.facts)
     speak_with_a_persona(house)
     call_under_a_contract(house)
     house.embedder.is_broken = True

@@ -27,6 +27,21 @@ class LifecycleConfig:
     threading_enabled: bool = flag(default=False)
     threading_gap_minutes: int = number(30, most=100_000)  # more than these begin a thread
     episode_note_mode_enabled: bool = flag(default=False)  # tell what happened from what holds
+    memory_boxes_enabled: bool = flag(default=False)  # gather what is told together
+    box_topic_shift_threshold: float = share(0.35)  # topics that overlap less begin a box
+    box_time_gap_minutes: int = number(30, most=100_000)  # more than these begin a box
+    box_max_memories: int = number(50, most=1_000, is_positive=True)  # more are sealed
+    box_recall_days: int = number(3, most=36_500)  # of the boxes that a context shows
+    trace_weaver_enabled: bool = flag(default=False)  # join boxes of the same topics
+    trace_weaver_lookback_days: int = number(7, most=36_500)
+    trace_weaver_overlap_threshold: float = share(0.4)  # from which a box joins a trace
+    verbatim_artifacts_enabled: bool = flag(default=False)  # keep words as they were said
+    verbatim_artifacts_min_confidence: float = share(0.8)
+    verbatim_artifacts_max_recall: int = number(5, most=100)  # of those that a context shows
+    identity_enabled: bool = flag(default=True)  # keep reflections
+    knowledge_index_enabled: bool = flag(default=True)
+    knowledge_index_entities: int = number(40, most=200)
+    knowledge_index_chars: int = number(4_000, most=100_000)
     keep_turns: bool = flag(default=False)  # whether each turn is also a memory
     turn_days: int = number(0, most=36_500)  # the words of extracted turns; 0: for ever
     entity_near: bool = flag(default=False)  # names contained in others or nearly equal are one
