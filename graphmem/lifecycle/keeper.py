@@ -18,6 +18,7 @@ from graphmem.lifecycle.closing import CloseBuffer
 from graphmem.lifecycle.entity_matching import core_key
 from graphmem.lifecycle.extractor import Extractor
 from graphmem.lifecycle.plan import Plan
+from graphmem.lifecycle.sharing import Sharing
 from graphmem.lifecycle.signals import scan
 from graphmem.model.caller import Caller
 from graphmem.model.conversation import Saying, Turn
@@ -67,6 +68,7 @@ class LifecycleKeeper:
     threads: ThreadReader
     entities: Entities
     activities: ActivityReader
+    sharing: Sharing
 
     def heed(
         self,

@@ -10,6 +10,7 @@ from graphmem.lifecycle.keeper import LifecycleKeeper
 from graphmem.lifecycle.linking import Linking
 from graphmem.lifecycle.note_reconsolidation import NoteReconsolidation
 from graphmem.lifecycle.reaction import ForgetTurns
+from graphmem.lifecycle.sharing import Sharing
 from graphmem.lifecycle.transfer import BufferTransfer, ExtractionTransfer, ThreadTransfer
 from graphmem.model.job import Every, Job, Run
 from graphmem.rooms import Core, Prune, Room
@@ -52,6 +53,13 @@ def build(core: Core) -> Room:
         threads=ThreadReader(core.connection),
         entities=core.entities,
         activities=ActivityReader(core.connection),
+        sharing=Sharing(
+            gateway=core.gateway,
+            preparation=core.writing.preparation,
+            policies=core.policies,
+            policy=core.policy,
+            clock=core.clock,
+        ),
     )
     return Room(
         name="lifecycle",
