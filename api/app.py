@@ -20,6 +20,7 @@ from api.governance import contracts, states
 from api.intake import bulletins, contexts, ingest, write_backs
 from api.json_blueprint import JsonBlueprint
 from api.lifecycle import notebooks
+from api.lifecycle import sharing_views as sharing
 from api.lifecycle import views as lifecycle
 from api.memories import changes
 from api.memories import views as memories
@@ -65,6 +66,7 @@ BLUEPRINTS: tuple[JsonBlueprint, ...] = (
     conversations.blueprint,
     lifecycle.blueprint,
     notebooks.blueprint,
+    sharing.blueprint,
     personas.blueprint,
     users.blueprint,
     messages.blueprint,

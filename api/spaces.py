@@ -128,7 +128,7 @@ def set_policy(values: dict[str, Any]) -> Response:
     """Set what a space has of its own policy. It holds within ten seconds in every process."""
     space: Space = values["space"]
     overrides = renamed(values["overrides"])
-    if problems := override_problems(overrides, service().policies.defaults):
+    if problems := override_problems(overrides, service().policies.defaults, of_space=True):
         raise InvalidInput({f"overrides.{path}": texts for path, texts in problems.items()})
     service().policies.save(space, overrides)
     return jsonify(_policy(space))
@@ -165,7 +165,7 @@ def _topic(row: TopicRow) -> dict[str, Any]:
 def _policy(space: Space) -> dict[str, Any]:
     policies = service().policies
     policy, origins = policies.of(space), policies.layer(space).origins
-    values = policy_values(policy)
+    values = policy_values(policy, of_space=True)
     shown = {
         "space": space.name,
         "overrides": dict(policies.overrides(space)),

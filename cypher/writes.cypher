@@ -120,6 +120,27 @@ WITH made, m ORDER BY m.key
 RETURN made.key AS made, collect(m.key) AS members
 ORDER BY made;
 
+// name: copies_of
+// The plain memories of the shared space that were copied from some memories, each with all that it was copied from,
+// and whether another one says the same since, or took its place.
+// parameters: space_keys
+UNWIND $space_keys AS key
+MATCH (m:Memory {key: key})<-[:PROMOTED_FROM]-(copy:Memory)
+WHERE copy.kept_by IS NULL AND copy.space = split(m.space, '/')[0] + '/@SHARED_NAME'
+WITH DISTINCT copy
+MATCH (copy)-[:PROMOTED_FROM]->(origin:Memory)
+WHERE split(origin.space, '/')[0] = split(copy.space, '/')[0]
+WITH copy, origin ORDER BY origin.key
+RETURN copy.key AS copy, collect(DISTINCT origin.key) AS origins,
+       EXISTS {
+         MATCH (copy)<-[:RETRACTED]-(:ClaimKey)-[:CLAIMS]->(other:Memory)
+         WHERE other.key <> copy.key AND other.status = 'active'
+       } OR EXISTS {
+         MATCH (copy)<-[:UPDATES]-(newer:Memory)
+         WHERE newer.space = copy.space AND newer.status = 'active'
+       } AS is_replaced
+ORDER BY copy;
+
 // name: corrections
 // Those of some memories that correct another one of their space; that a job merged two is no correction.
 // parameters: space_keys

@@ -22,7 +22,7 @@ from graphmem.messages import flat_messages
 from graphmem.model.entity import entity_key
 from graphmem.model.orchestrator_config import KEYS, config_problems
 from graphmem.model.policy import Policy
-from graphmem.model.policy.overrides import override_problems, renamed
+from graphmem.model.policy.overrides import gathered, override_problems, renamed
 
 _PREFIX = "GRAPHMEM_"
 SHORT_NAMES = {
@@ -66,7 +66,7 @@ class _Overrides(fields.Field[dict[str, Any]]):
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> dict[str, Any]:  # noqa: ANN401, ARG002
         leaves = _leaves(_table(value))
-        return renamed({path: _spoken(inner) for path, inner in leaves if inner != {}})
+        return renamed(gathered({path: _spoken(inner) for path, inner in leaves if inner != {}}))
 
 
 class _MemoryKeys(fields.Field[dict[str, Any]]):

@@ -2,15 +2,16 @@
 
 from typing import Any
 
-from marshmallow import Schema, ValidationError, fields, validate, validates_schema
+from marshmallow import Schema, fields, validate
 
 from api.conversations.read_turns import ReadTurn
 from api.conversations.schemas import TurnAnswer, turn_view
 from api.fields import Flag, Id, RequestSchema, UtcDateTime, WithoutNulls
+from api.lifecycle.session_fields import SESSION, SessionFields
+from api.memories.schemas import MemoryAnswer
 from api.paging import PageQuery, page_of
 from api.space_fields import SpaceField
 from graphmem.bounded_fields import Several
-from graphmem.conversations.sayings import id_problem
 from graphmem.lifecycle.arrival import ArrivedTurn
 from graphmem.lifecycle.buffer import Choice
 from graphmem.lifecycle.entity_matching import shown_key
@@ -37,7 +38,6 @@ from graphmem.text.times import iso
 
 TURNS_MAX, PREVIEW_MAX = 500, 50
 _SPACE = {"example": "user:ada"}
-_SESSION = {"example": "chat-7", "description": "The id of the conversation"}
 
 
 class SpokenFields(ReadTurn):
@@ -53,19 +53,6 @@ class HeardTurnBody(SpokenFields):
     """A turn that is to be extracted."""
 
     message_id = fields.String(metadata={"example": "m-1"})
-
-
-class SessionFields(WithoutNulls):
-    """Which session turns belong to."""
-
-    space = SpaceField(required=True, metadata=_SPACE)
-    session = Id(required=True, metadata=_SESSION)
-
-    @validates_schema(skip_on_field_errors=False)
-    def _session(self, values: dict[str, Any], **_: object) -> None:
-        session = values.get("session")
-        if session is not None and (problem := id_problem(session)):
-            raise ValidationError({"session": [problem]})
 
 
 class HeedBody(SessionFields, HeardTurnBody):
@@ -99,6 +86,19 @@ class PreviewBody(RequestSchema):
         required=True,
         validate=validate.Length(min=1),
     )
+
+
+class ShareBody(WithoutNulls):
+    """Which space the memory to be shared lies in, where several have one of its uid."""
+
+    space = SpaceField(metadata=_SPACE)
+
+
+class ShareAnswer(Schema):
+    """The copy of a memory in the shared space."""
+
+    memory = fields.Nested(MemoryAnswer)
+    trace_id = fields.String()
 
 
 class SignalAnswer(Schema):
@@ -192,6 +192,7 @@ ExtractionList = page_of(ExtractionAnswer, "Extractions", "Extractions, the newe
 class HeedAnswer(Schema):
     """What became of a turn."""
 
+    space = fields.String(metadata=_SPACE)
     turn = fields.Nested(TurnAnswer)
     signal = fields.Nested(SignalAnswer)
     buffer = fields.Nested(BufferDecision)
@@ -209,6 +210,7 @@ class HeededTurn(Schema):
 class HeedBatchAnswer(Schema):
     """What became of some turns; ``buffer`` is what the last one made of it."""
 
+    space = fields.String(metadata=_SPACE)
     turns = fields.List(fields.Nested(HeededTurn))
     buffer = fields.Nested(BufferDecision)
     extractions = fields.List(fields.Nested(ExtractionAnswer))
@@ -233,7 +235,7 @@ BufferList = page_of(BufferAnswer, "Buffers", "Buffers by session.")
 class FlushBody(WithoutNulls):
     """Which buffers to flush; without a session all of the space."""
 
-    session = Id(metadata=_SESSION)
+    session = Id(metadata=SESSION)
 
 
 class FlushAnswer(Schema):
@@ -324,6 +326,7 @@ def heeded_view(heeded: Heeded) -> dict[str, Any]:
     (arrived,) = heeded.arrived.turns
     extraction = heeded.extractions[-1] if heeded.extractions else None
     return {
+        "space": arrived.turn.space.name,
         "turn": turn_view(arrived.turn),
         "signal": {
             "level": arrived.signal.level.value,
@@ -340,6 +343,7 @@ def heeded_batch_view(heeded: Heeded) -> dict[str, Any]:
     """What became of several turns, as answers show it."""
     turns = heeded.arrived.turns
     return {
+        "space": turns[0].turn.space.name,
         "turns": [{"uid": each.turn.uid, "decision": each.decision.choice.value} for each in turns],
         "buffer": decision_view(turns[-1]),
         "extractions": list(map(extraction_view, heeded.extractions)),

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from graphmem.errors import Conflict
-from graphmem.gateway import rollups
+from graphmem.gateway import copies, rollups
 from graphmem.gateway.claims import (
     content_claims,
     every_claim,
@@ -377,6 +377,7 @@ class Draft:
         self, results: Sequence[WriteResult] = (), events: Iterable[Event] = ()
     ) -> Decision:
         """The decision that leads from the state before to this draft."""
+        followed = copies.follow(self)
         kept_true = rollups.keep_true(self)
         self._rebuild_contexts()
         links = set(self.chain.before.items())
@@ -408,7 +409,7 @@ class Draft:
             vectors_of=self.vectors_of,
             turns=self.turns.changes(),
             forgotten_claims=frozenset(self.forgotten_claims),
-            events=(*events, *kept_true),
+            events=(*events, *followed, *kept_true),
         )
 
     def _moved_claims(self) -> frozenset[str]:

@@ -107,12 +107,18 @@ class Operation(ABC, Generic[State, Answer]):
     def traces(
         self, decided: Decided[Answer], actor: Actor, *, trace_id: str, ids: IdSource, now: datetime
     ) -> list[TraceRecord]:
-        """What is kept of it: one trace of a call, one for each event of a job."""
-        if not decided.events:
-            return []
+        """What is kept of it: one trace of a call, one for each event of a job.
+
+        What followed from a call in spaces that its caller may not see has a trace of its own.
+        """
         if isinstance(actor, Run):
             return [_job_trace(event, actor, ids.new("trace"), now) for event in decided.events]
-        return [_call_trace(self.kind, decided.events, actor, trace_id, now)]
+        seen = [each for each in decided.events if actor.may_see(space_from_key(each.space))]
+        unseen = [each for each in decided.events if each not in seen]
+        traces = [_call_trace(self.kind, seen, actor, trace_id, now)] if seen else []
+        if unseen:
+            traces.append(_call_trace(self.kind, unseen, actor, ids.new("trace"), now))
+        return traces
 
 
 def _call_trace(

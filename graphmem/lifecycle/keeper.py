@@ -19,6 +19,7 @@ from graphmem.lifecycle.entity_matching import core_key
 from graphmem.lifecycle.extractor import Extractor
 from graphmem.lifecycle.notebook_keeper import NotebookKeeper
 from graphmem.lifecycle.plan import Plan
+from graphmem.lifecycle.sharing import Sharing
 from graphmem.lifecycle.signals import scan
 from graphmem.model.caller import Caller
 from graphmem.model.conversation import Saying, Turn
@@ -70,6 +71,7 @@ class LifecycleKeeper:
     entities: Entities
     activities: ActivityReader
     notebooks: NotebookKeeper
+    sharing: Sharing
 
     def heed(
         self,

@@ -20,6 +20,7 @@ from graphmem.lifecycle.notebook_transfer import (
 )
 from graphmem.lifecycle.notebook_upkeep import NotebookUpkeep
 from graphmem.lifecycle.reaction import ForgetTurns
+from graphmem.lifecycle.sharing import Sharing
 from graphmem.lifecycle.transfer import BufferTransfer, ExtractionTransfer, ThreadTransfer
 from graphmem.model.job import Every, Job, Run
 from graphmem.rooms import Core, Prune, Room
@@ -79,6 +80,13 @@ def build(core: Core) -> Room:
         entities=core.entities,
         activities=ActivityReader(core.connection),
         notebooks=notebooks,
+        sharing=Sharing(
+            gateway=core.gateway,
+            preparation=core.writing.preparation,
+            policies=core.policies,
+            policy=core.policy,
+            clock=core.clock,
+        ),
     )
     return Room(
         name="lifecycle",

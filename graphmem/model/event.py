@@ -55,6 +55,7 @@ class Effect(StrEnum):
     RELATION_DELETED = "relation_deleted"
     EXTRACTION_DUE = "extraction_due"
     EXTRACTED = "extracted"
+    SHARED = "shared"
     PERSONA_SAVED = "persona_saved"
     CONTRACT_SAVED = "contract_saved"
     USER_SAVED = "user_saved"
@@ -93,6 +94,8 @@ class Reason(StrEnum):
     ENTITY_SUMMARY = "entity_summary"
     MERGE = "merge"
     TURN_TAKEN_BACK = "turn_taken_back"
+    SOURCE_RETRACTED = "source_retracted"  # of a copy, with what it was made of
+    SOURCE_RESTORED = "source_restored"
     UPDATE = "update"
     INVALIDATED = "invalidated"
     CONFLICT = "conflict"

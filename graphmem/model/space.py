@@ -10,6 +10,7 @@ from enum import StrEnum
 from functools import lru_cache
 
 FIRST_TENANT = "main"
+SHARED_NAME = "namespace:shared"  # what is shared in a tenant lies there (003)
 _NAME = re.compile(r"[^\s/:|\x00-\x1f\x7f-\x9f\ud800-\udfff]{1,128}")
 _SPACE_FORM = "kind:owner or kind:owner/persona"
 _PARSED_MOST = 1_024  # spaces that are remembered: every row of the store names one
@@ -115,6 +116,19 @@ def _parsed(name: str, tenant: str) -> Space:
             )
             raise ValueError(msg)
     return Space(tenant=tenant, kind=SpaceKind(kind_text), owner=owner, persona=persona or None)
+
+
+def shared_space(tenant: str) -> Space:
+    """The space that holds what is shared in a tenant (003)."""
+    return _parsed(SHARED_NAME, tenant)
+
+
+def namespace_name(text: str) -> str | None:
+    """What a namespace is called by a text, in NFC; None where none can be written to."""
+    if len(text) > _NAME_MAX_CHARS:
+        return None
+    name = unicodedata.normalize("NFC", text)
+    return name if _NAME.fullmatch(name) and "*" not in name else None
 
 
 def is_tenant_name(text: str) -> bool:

@@ -54,6 +54,17 @@ class SaidAt:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Copied:
+    """From which memories a copy in the shared space was made, by their keys.
+
+    One ``is_replaced`` where another memory says the same since, or took its place.
+    """
+
+    origins: tuple[str, ...]
+    is_replaced: bool
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Selection:
     """What a write locks and reads: claims, memories, conversations, their turns, and edges."""
 
@@ -106,6 +117,7 @@ class GraphState:
     corrections: frozenset[str] = frozenset()  # those of the asked ones that update another memory
     # folds and summaries of the selected memories → all that each was made of
     rollups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    copies: Mapping[str, Copied] = field(default_factory=dict)  # of the selected memories
     edges: Mapping[EdgeEnds, Sequence[Edge]] = field(default_factory=dict)  # oldest first
     edge_uids: Mapping[str, EdgeEnds] = field(default_factory=dict)  # by claim
     labels: Mapping[str, str] = field(default_factory=dict)  # of the entities that are there

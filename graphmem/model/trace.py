@@ -20,6 +20,7 @@ class TraceKind(StrEnum):
     TURN = "turn"
     RELATION = "relation"
     EXTRACTION = "extraction"
+    SHARE = "share"
     PERSONA = "persona"
     COMPANION = "companion"
     GOVERNANCE = "governance"

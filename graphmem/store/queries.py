@@ -20,6 +20,7 @@ from types import MappingProxyType
 
 from graphmem.model.edge import EdgeType, LineageType
 from graphmem.model.memory import MADE_UID
+from graphmem.model.space import SHARED_NAME
 from graphmem.model.tokens import ALWAYS_MS, NEVER_MS
 
 CONSTANTS: Mapping[str, str] = MappingProxyType(
@@ -28,6 +29,7 @@ CONSTANTS: Mapping[str, str] = MappingProxyType(
         "LINEAGE_TYPES": "|".join(LineageType),
         "NEVER_MS": str(NEVER_MS),
         "MADE_UID": MADE_UID,
+        "SHARED_NAME": SHARED_NAME,
         "ALWAYS_MS": str(ALWAYS_MS),
     }
 )

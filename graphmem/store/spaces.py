@@ -187,5 +187,5 @@ class SpacePolicies:
     def _sound(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
         """Overrides without what this version no longer knows."""
         overrides = renamed(overrides)
-        problems = override_problems(overrides, self._defaults)
+        problems = override_problems(overrides, self._defaults, of_space=True)
         return {path: value for path, value in overrides.items() if path not in problems}

@@ -12,7 +12,16 @@ from graphmem.model.entity import EntityRef, label_from_key
 from graphmem.model.event import Reason
 from graphmem.model.memory import Memory, Revision, memory_key
 from graphmem.model.space import space_from_key
-from graphmem.model.state import AT, Decision, EdgeEnds, GraphState, Selection, ValueAt, edge_claim
+from graphmem.model.state import (
+    AT,
+    Copied,
+    Decision,
+    EdgeEnds,
+    GraphState,
+    Selection,
+    ValueAt,
+    edge_claim,
+)
 from graphmem.ports import Vector
 from graphmem.store.connection import Row as ReadRow
 from graphmem.store.connection import Transaction
@@ -77,7 +86,10 @@ def read_state(
     keys = {*selection.memories, *claims.values(), *ends, *values}
     keys.update(key for found in said.values() for key in found)
     named = _named(selection, claims, values, updates)
-    rollups = _rollups(transaction, named if selection.with_turns else ())
+    resting_on = named if selection.with_turns else set()
+    copies = _copies(transaction, resting_on)
+    keys |= _of_copies(copies)
+    rollups = _rollups(transaction, resting_on | copies.keys())
     keys.update(key for found in (*updaters.values(), *updates.values()) for key in found)
     keys.update(key for made, members in rollups.items() for key in (made, *members))
     records, resting = read_records(sorted(keys))
@@ -88,6 +100,8 @@ def read_state(
         rollups |= late
         more = {key for made, members in late.items() for key in (made, *members)}
         memories |= lock_memories(transaction, more - memories.keys())
+    copies = _copies(transaction, resting_on)  # under their locks nobody shares them any more
+    memories |= lock_memories(transaction, _of_copies(copies) - memories.keys())
     messages, said_turns = read_turns(transaction, selection, claims)
     return GraphState(
         memories=memories,
@@ -103,6 +117,7 @@ def read_state(
         updaters=updaters,
         updates=updates,
         rollups=rollups,
+        copies=copies,
         corrections=_corrections(transaction, selection.corrections),
         edges=_edges(transaction, selection.edges),
         edge_uids=_edge_uids(transaction, selection.edge_uids),
@@ -224,6 +239,20 @@ def _rollups(transaction: Transaction, keys: Iterable[str]) -> dict[str, tuple[s
     """What was made of some memories, each with all its members."""
     rows = _fetch(transaction, "writes.rollups_of", "space_keys", sorted(keys))
     return {row["made"]: tuple(row["members"]) for row in rows}
+
+
+def _copies(transaction: Transaction, keys: Iterable[str]) -> dict[str, Copied]:
+    """The copies of some memories in the shared space, each with all that it was made of."""
+    rows = _fetch(transaction, "writes.copies_of", "space_keys", sorted(keys))
+    return {
+        row["copy"]: Copied(origins=tuple(row["origins"]), is_replaced=row["is_replaced"])
+        for row in rows
+    }
+
+
+def _of_copies(copies: Mapping[str, Copied]) -> set[str]:
+    """The keys of copies and of what they were made of."""
+    return {key for copy, copied in copies.items() for key in (copy, *copied.origins)}
 
 
 def _made_meanwhile(

@@ -121,6 +121,7 @@ BY_UID = {
     "POST /v1/memories/{uid}/restore": ("one", {}),
     "POST /v1/memories/{uid}/archive": ("one", {}),
     "POST /v1/memories/{uid}/unfold": ("one", None),
+    "POST /v1/memories/{uid}/share": ("one", {}),
     "DELETE /v1/edges/{uid}": ("edge", None),
     "POST /v1/entities/merges/{merge_id}/undo": ("merge", {}),
     "GET /v1/traces/{trace_id}": ("trace", None),

@@ -149,7 +149,14 @@ def test_a_constant_stands_for_what_the_model_says_and_is_not_declared():
 def test_no_file_spells_a_constant_out():
     texts = "".join(path.read_text("utf-8") for path in FILES)
 
-    assert {"EDGE_TYPES", "LINEAGE_TYPES", "NEVER_MS", "ALWAYS_MS", "MADE_UID"} == set(CONSTANTS)
+    assert {
+        "EDGE_TYPES",
+        "LINEAGE_TYPES",
+        "NEVER_MS",
+        "ALWAYS_MS",
+        "MADE_UID",
+        "SHARED_NAME",
+    } == set(CONSTANTS)
     assert set(EdgeType) == set(CONSTANTS["EDGE_TYPES"].split("|"))
     assert set(LineageType) == set(CONSTANTS["LINEAGE_TYPES"].split("|"))
     assert [] == [value for value in CONSTANTS.values() if value in texts]

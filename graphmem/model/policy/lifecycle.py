@@ -1,8 +1,51 @@
 """Policy of the lifecycle: when turns are extracted, and what is made of them (003)."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from graphmem.model.policy.rules import flag, number, patterns, share, word
+from graphmem.model.policy.rules import (
+    compiled_pattern,
+    flag,
+    number,
+    pattern_problem,
+    patterns,
+    share,
+    table_of_all,
+    text_of_all,
+    word,
+)
+from graphmem.model.space import namespace_name
+
+_TEXT_MAX_CHARS, _ENTRIES_MAX = 256, 10_000
+
+
+def _problem_of_map(value: object) -> str | None:
+    if not isinstance(value, Mapping) or len(value) > _ENTRIES_MAX:
+        return f"Must be a table of at most {_ENTRIES_MAX:,} sessions and their namespaces."
+    texts = (text for entry in value.items() for text in entry)
+    if all(isinstance(text, str) for text in texts):
+        return None
+    return "Must be a table of texts: session and namespace."
+
+
+def _problem_of_prefix(value: object) -> str | None:
+    is_text = isinstance(value, str) and len(value) <= _TEXT_MAX_CHARS
+    return None if is_text else f"Must be a text of at most {_TEXT_MAX_CHARS} characters."
+
+
+def _problem_of_pattern(value: object) -> str | None:
+    if value == "":
+        return None
+    if problem := pattern_problem(value):
+        return problem
+    has_name = compiled_pattern(str(value)).groups > 0
+    return None if has_name else "Must have a group in round brackets that is the name."
+
+
+def _problem_of_name(value: object) -> str | None:
+    if isinstance(value, str) and namespace_name(value):
+        return None
+    return "Must be the name of a namespace: 1 to 128 characters without blanks or / : | *."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,3 +88,8 @@ class LifecycleConfig:
     keep_turns: bool = flag(default=False)  # whether each turn is also a memory
     turn_days: int = number(0, most=36_500)  # the words of extracted turns; 0: for ever
     entity_near: bool = flag(default=False)  # names contained in others or nearly equal are one
+    namespaces_enabled: bool = flag(default=False, of_all=True)  # the session tells the space
+    namespaces_map: Mapping[str, str] = table_of_all(_problem_of_map)  # session → namespace
+    namespaces_prefix: str = text_of_all("", _problem_of_prefix)  # behind it comes the name
+    namespaces_pattern: str = text_of_all("", _problem_of_pattern)  # its first group is the name
+    namespaces_default: str = text_of_all("default", _problem_of_name)

@@ -11,9 +11,11 @@ _OLDER_REFUSAL, _INSTRUCTIONS = "write.refuse_injection", "screening.instruction
 _NEWER_NAMES = {"recall.lifecycle.intent_weight": "recall.lifecycle.intent_routing_boost"}
 
 
-def policy_values(policy: Policy) -> dict[str, Any]:
-    """All values of a policy that may be overridden, by their path."""
-    return {path: value for path, value, _ in _changeable(policy)}
+def policy_values(policy: Policy, *, of_space: bool = False) -> dict[str, Any]:
+    """All values of a policy that may be overridden, or may be in one space, by their path."""
+    return {
+        path: value for path, value, rule in _changeable(policy) if not (of_space and rule.of_all)
+    }
 
 
 def value_at(policy: Policy, path: str) -> object:
@@ -43,12 +45,25 @@ def renamed(overrides: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def gathered(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Overrides in which the entries of a table of the policy are that table again."""
+    tables = [path for path, value in policy_values(Policy()).items() if isinstance(value, Mapping)]
+    found: dict[str, Any] = {}
+    for path, value in values.items():
+        table = next((each for each in tables if path.startswith(f"{each}.")), None)
+        if table:
+            found.setdefault(table, {})[path.removeprefix(f"{table}.")] = value
+        else:
+            found[path] = value
+    return found
+
+
 def override_problems(
-    overrides: Mapping[str, object], policy: Policy | None = None
+    overrides: Mapping[str, object], policy: Policy | None = None, *, of_space: bool = False
 ) -> dict[str, list[str]]:
     """What is wrong with overrides, by path; empty when all is well.
 
-    ``policy`` has the sections that there are.
+    ``policy`` has the sections that there are. Overrides ``of_space`` are those of one space.
     """
     known = {path: (value, rule) for path, value, rule in _changeable(policy or Policy())}
     problems: dict[str, list[str]] = {}
@@ -59,6 +74,8 @@ def override_problems(
         default, rule = known[path]
         if problem := rule.problem(default, value):
             problems[path] = [problem]
+        elif of_space and rule.of_all:
+            problems[path] = ["Holds for all spaces: the settings alone set it."]
     return problems
 
 

@@ -3,7 +3,7 @@
 They stand beside the value, as metadata of its field.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field
 from typing import Any, cast
 
@@ -18,7 +18,8 @@ _PATTERNS_MAX, _PATTERN_MAX_CHARS = 50, 200
 class Rule:
     """What a value may be: a number from ``least`` to ``most``, one of some words, or several.
 
-    ``is_positive`` refuses 0; ``is_pattern`` takes a list of regular expressions instead.
+    ``is_positive`` refuses 0; ``is_pattern`` takes a list of regular expressions instead. A
+    ``form`` says itself what is wrong with a value. Those ``of_all`` spaces no space may set.
     """
 
     least: float = 0
@@ -26,9 +27,13 @@ class Rule:
     is_positive: bool = False
     words: Sequence[str] = ()
     is_pattern: bool = False
+    form: Callable[[object], str | None] | None = None
+    of_all: bool = False
 
     def problem(self, default: object, value: object) -> str | None:
         """What is wrong with a value, by the kind of the default; None when all is well."""
+        if self.form:
+            return self.form(value)
         if isinstance(default, bool):
             return None if isinstance(value, bool) else "Must be true or false."
         if isinstance(default, str):
@@ -61,12 +66,14 @@ def _problem_of_patterns(value: object) -> str | None:
     if not isinstance(value, list | tuple) or len(value) > _PATTERNS_MAX:
         return f"Must be a list of at most {_PATTERNS_MAX} regular expressions."
     found = (
-        f"{number}: {problem}" for number, each in enumerate(value) if (problem := _broken(each))
+        f"{number}: {problem}"
+        for number, each in enumerate(value)
+        if (problem := pattern_problem(each))
     )
     return next(found, None)
 
 
-def _broken(pattern: object) -> str | None:
+def pattern_problem(pattern: object) -> str | None:
     """What is wrong with a regular expression, which has to match in linear time."""
     if not isinstance(pattern, str) or not 1 <= len(pattern) <= _PATTERN_MAX_CHARS:
         return f"Must be a regular expression of 1 to {_PATTERN_MAX_CHARS} characters."
@@ -104,9 +111,20 @@ def share(default: float) -> Any:  # noqa: ANN401 - a field of that default
     return number(default, most=1)
 
 
-def flag(default: bool) -> Any:  # noqa: ANN401, FBT001 - a field of that default
+def flag(default: bool, **rule: Any) -> Any:  # noqa: ANN401, FBT001 - a field of that default
     """A truth value that a space may set."""
-    return field(default=default, metadata={_RULE: Rule()})
+    return field(default=default, metadata={_RULE: Rule(**rule)})
+
+
+def text_of_all(default: str, form: Callable[[object], str | None]) -> Any:  # noqa: ANN401 - a field of that default
+    """A text of a form that holds for all spaces."""
+    return field(default=default, metadata={_RULE: Rule(form=form, of_all=True)})
+
+
+def table_of_all(form: Callable[[object], str | None]) -> Any:  # noqa: ANN401 - a field of that default
+    """A table of a form that holds for all spaces."""
+    empty: Callable[[], Mapping[str, str]] = dict
+    return field(default_factory=empty, metadata={_RULE: Rule(form=form, of_all=True)})
 
 
 def word(default: str, *words: str) -> Any:  # noqa: ANN401 - a field of that default
