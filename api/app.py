@@ -19,6 +19,7 @@ from api.governance import calls as governed_calls
 from api.governance import contracts, states
 from api.intake import bulletins, contexts, ingest, write_backs
 from api.json_blueprint import JsonBlueprint
+from api.lifecycle import feedback
 from api.lifecycle import views as lifecycle
 from api.memories import changes
 from api.memories import views as memories
@@ -63,6 +64,7 @@ BLUEPRINTS: tuple[JsonBlueprint, ...] = (
     changes.blueprint,
     conversations.blueprint,
     lifecycle.blueprint,
+    feedback.blueprint,
     personas.blueprint,
     users.blueprint,
     messages.blueprint,

@@ -17,6 +17,8 @@ from graphmem.lifecycle.buffer import TURN_READ_CHARS, Because
 from graphmem.lifecycle.closing import CloseBuffer
 from graphmem.lifecycle.entity_matching import core_key
 from graphmem.lifecycle.extractor import Extractor
+from graphmem.lifecycle.feedback import takes_feedback
+from graphmem.lifecycle.feedback_keeper import FeedbackKeeper
 from graphmem.lifecycle.plan import Plan
 from graphmem.lifecycle.signals import scan
 from graphmem.model.caller import Caller
@@ -43,6 +45,7 @@ class Heeded:
     arrived: Arrived
     extractions: tuple[Extraction, ...]
     trace_id: str
+    suggests_feedback: bool = False  # the user objects, where a space counts feedback
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -67,6 +70,7 @@ class LifecycleKeeper:
     threads: ThreadReader
     entities: Entities
     activities: ActivityReader
+    feedback: FeedbackKeeper
 
     def heed(
         self,
@@ -104,7 +108,13 @@ class LifecycleKeeper:
         done = self.conversations.gateway.execute(operation, caller)
         arrived = with_words(done.answer, [each.content for each in sayings])
         extractions = self._read_at_once(arrived, caller) if wait else ()
-        return Heeded(arrived=arrived, extractions=extractions, trace_id=done.trace_id)
+        objects = any(signal.disagreement for signal in signals)
+        return Heeded(
+            arrived=arrived,
+            extractions=extractions,
+            trace_id=done.trace_id,
+            suggests_feedback=objects and takes_feedback(config),
+        )
 
     def _check(self, space: Space, sayings: Sequence[Saying]) -> None:
         wrong: dict[str, list[str]] = {}

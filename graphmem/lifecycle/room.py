@@ -5,6 +5,8 @@ from datetime import datetime, timedelta
 from graphmem.conversations.room import keeper_over
 from graphmem.lifecycle.extract_job import ExtractJob
 from graphmem.lifecycle.extractor import Extractor
+from graphmem.lifecycle.feedback_keeper import FeedbackKeeper
+from graphmem.lifecycle.feedback_transfer import FeedbackTransfer
 from graphmem.lifecycle.forgetting import EmptyExtractions, SpokenWords
 from graphmem.lifecycle.keeper import LifecycleKeeper
 from graphmem.lifecycle.linking import Linking
@@ -12,10 +14,13 @@ from graphmem.lifecycle.note_reconsolidation import NoteReconsolidation
 from graphmem.lifecycle.reaction import ForgetTurns
 from graphmem.lifecycle.transfer import BufferTransfer, ExtractionTransfer, ThreadTransfer
 from graphmem.model.job import Every, Job, Run
+from graphmem.recall.explainer import Explainer
 from graphmem.rooms import Core, Prune, Room
 from graphmem.store.activity import ActivityReader
 from graphmem.store.buffers import Buffers
 from graphmem.store.extractions import Extractions
+from graphmem.store.feedback import FeedbackReader
+from graphmem.store.last_recalls import LastRecalls
 from graphmem.store.statements import NearStatements
 from graphmem.store.threads import ThreadReader
 from graphmem.store.upkeep import Upkeep
@@ -52,6 +57,12 @@ def build(core: Core) -> Room:
         threads=ThreadReader(core.connection),
         entities=core.entities,
         activities=ActivityReader(core.connection),
+        feedback=FeedbackKeeper(
+            gateway=core.gateway,
+            policies=core.policies,
+            explainer=Explainer(core.traces, core.journal, core.histories),
+            last_recalls=LastRecalls(core.connection),
+        ),
     )
     return Room(
         name="lifecycle",
@@ -78,6 +89,7 @@ def build(core: Core) -> Room:
             BufferTransfer(buffers=keeper.buffers, gateway=core.gateway),
             ExtractionTransfer(extractions=extractions, gateway=core.gateway),
             ThreadTransfer(threads=keeper.threads, gateway=core.gateway),
+            FeedbackTransfer(feedback=FeedbackReader(core.connection), gateway=core.gateway),
         ),
         reactions=(ForgetTurns(),),
     )

@@ -51,6 +51,7 @@ class Effect(StrEnum):
     RELATION_DELETED = "relation_deleted"
     EXTRACTION_DUE = "extraction_due"
     EXTRACTED = "extracted"
+    FEEDBACK_GIVEN = "feedback_given"
     PERSONA_SAVED = "persona_saved"
     CONTRACT_SAVED = "contract_saved"
     USER_SAVED = "user_saved"

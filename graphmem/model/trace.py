@@ -20,6 +20,7 @@ class TraceKind(StrEnum):
     TURN = "turn"
     RELATION = "relation"
     EXTRACTION = "extraction"
+    FEEDBACK = "feedback"
     PERSONA = "persona"
     COMPANION = "companion"
     GOVERNANCE = "governance"

@@ -27,6 +27,8 @@ class LifecycleConfig:
     threading_enabled: bool = flag(default=False)
     threading_gap_minutes: int = number(30, most=100_000)  # more than these begin a thread
     episode_note_mode_enabled: bool = flag(default=False)  # tell what happened from what holds
+    feedback_enabled: bool = flag(default=False)  # memories count what was useful or not
+    negative_examples_enabled: bool = flag(default=False)  # and how often they were wrong
     keep_turns: bool = flag(default=False)  # whether each turn is also a memory
     turn_days: int = number(0, most=36_500)  # the words of extracted turns; 0: for ever
     entity_near: bool = flag(default=False)  # names contained in others or nearly equal are one
