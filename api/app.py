@@ -19,7 +19,7 @@ from api.governance import calls as governed_calls
 from api.governance import contracts, states
 from api.intake import bulletins, contexts, ingest, write_backs
 from api.json_blueprint import JsonBlueprint
-from api.lifecycle import notebooks
+from api.lifecycle import feedback, notebooks
 from api.lifecycle import sharing_views as sharing
 from api.lifecycle import views as lifecycle
 from api.memories import changes
@@ -67,6 +67,7 @@ BLUEPRINTS: tuple[JsonBlueprint, ...] = (
     lifecycle.blueprint,
     notebooks.blueprint,
     sharing.blueprint,
+    feedback.blueprint,
     personas.blueprint,
     users.blueprint,
     messages.blueprint,

@@ -96,7 +96,8 @@ WITH m, s ORDER BY s DESC, m.uid
 
 // fragment: rankable
 // What rankers need of a memory that may not come whole.
-m.key, m.importance, m.confidence, m.updated_at.epochMillis, m.created_at.epochMillis, m.recall_count
+m.key, m.importance, m.confidence, m.updated_at.epochMillis, m.created_at.epochMillis, m.recall_count,
+m.feedback_up, m.feedback_down, m.negative_hits
 
 // fragment: fused_rows
 // Both arms fused: the memories found, best first, and a row for each.

@@ -44,6 +44,12 @@ class SessionOfAnother(Conflict):
     code = "session_of_another"
 
 
+class FeedbackDisabled(Conflict):
+    """This space counts no feedback (lifecycle.feedback_enabled, negative_examples_enabled)."""
+
+    code = "feedback_disabled"
+
+
 class InvalidInput(GraphmemError):
     """The request is not valid."""
 

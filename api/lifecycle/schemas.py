@@ -189,6 +189,13 @@ class ExtractionWithTurns(ExtractionAnswer):
 ExtractionList = page_of(ExtractionAnswer, "Extractions", "Extractions, the newest first.")
 
 
+class LastRecallOf(Schema):
+    """The session whose last recall is meant."""
+
+    space = fields.String()
+    session = fields.String()
+
+
 class HeedAnswer(Schema):
     """What became of a turn."""
 
@@ -197,6 +204,11 @@ class HeedAnswer(Schema):
     signal = fields.Nested(SignalAnswer)
     buffer = fields.Nested(BufferDecision)
     extraction = fields.Nested(ExtractionAnswer, allow_none=True)
+    suggests_feedback = fields.Nested(
+        LastRecallOf,
+        allow_none=True,
+        metadata={"description": "What POST /v1/feedback may be asked for: the user objects"},
+    )
     trace_id = fields.String()
 
 
@@ -335,8 +347,13 @@ def heeded_view(heeded: Heeded) -> dict[str, Any]:
         },
         "buffer": decision_view(arrived),
         "extraction": extraction_view(extraction) if extraction else None,
+        "suggests_feedback": _last_recall_view(arrived.turn) if heeded.suggests_feedback else None,
         "trace_id": heeded.trace_id,
     }
+
+
+def _last_recall_view(turn: Turn) -> dict[str, str]:
+    return {"space": turn.space.name, "session": turn.conversation_id}
 
 
 def heeded_batch_view(heeded: Heeded) -> dict[str, Any]:

@@ -11,11 +11,10 @@ from api.json_blueprint import JsonBlueprint
 from api.lookup import found_memory
 from api.memories.schemas import SpaceQuery
 from api.service import service
-from graphmem.errors import InvalidInput, NotFound
+from graphmem.errors import InvalidInput
 from graphmem.governance.keeper import GovernanceKeeper
 from graphmem.model.caller import Role
-from graphmem.model.space import space_from_key
-from graphmem.model.trace import TraceKind, TraceRecord
+from graphmem.model.trace import TraceKind
 from graphmem.recall.reasons import Reason
 from graphmem.recall.trace_view import trace_view
 from graphmem.text.plain_view import plain_view
@@ -68,7 +67,7 @@ def trace(query: dict[str, Any], trace_id: str) -> Response:
 
     The trace of a recall is there half a second later at the latest.
     """
-    found = _found(trace_id)
+    found = service().explainer.trace_of(g.caller, trace_id)
     shown = trace_view(found, service().of(GovernanceKeeper).events_of(found))
     if query["view"] == "plain":
         return Response(plain_view(shown), content_type="text/plain; charset=utf-8")
@@ -81,19 +80,8 @@ def trace(query: dict[str, Any], trace_id: str) -> Response:
 @blueprint.response(200, WhyAnswer)
 def why(query: dict[str, Any], trace_id: str, uid: str) -> Response:
     """Why a memory that the key may read came back from a recall, or why it did not."""
-    found = _found(trace_id)
+    found = service().explainer.trace_of(g.caller, trace_id)
     if found.kind != TraceKind.RECALL:
         raise InvalidInput({"trace_id": ["Must be the trace of a recall."]})
     answer = service().explainer.why(found, found_memory(uid, query["space"]))
     return jsonify(returned=answer.returned, reason=answer.reason.value, detail=dict(answer.detail))
-
-
-def _found(trace_id: str) -> TraceRecord:
-    found = service().explainer.trace(g.caller.tenant, trace_id)
-    if (
-        found is None
-        or not found.spaces
-        or not all(g.caller.may_see(space_from_key(key)) for key in found.spaces)
-    ):
-        raise NotFound
-    return found

@@ -17,6 +17,8 @@ from graphmem.lifecycle.buffer import TURN_READ_CHARS, Because
 from graphmem.lifecycle.closing import CloseBuffer
 from graphmem.lifecycle.entity_matching import core_key
 from graphmem.lifecycle.extractor import Extractor
+from graphmem.lifecycle.feedback import takes_feedback
+from graphmem.lifecycle.feedback_keeper import FeedbackKeeper
 from graphmem.lifecycle.notebook_keeper import NotebookKeeper
 from graphmem.lifecycle.plan import Plan
 from graphmem.lifecycle.sharing import Sharing
@@ -46,6 +48,7 @@ class Heeded:
     arrived: Arrived
     extractions: tuple[Extraction, ...]
     trace_id: str
+    suggests_feedback: bool = False  # the user objects, where a space counts feedback
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -72,6 +75,7 @@ class LifecycleKeeper:
     activities: ActivityReader
     notebooks: NotebookKeeper
     sharing: Sharing
+    feedback: FeedbackKeeper
 
     def heed(
         self,
@@ -109,7 +113,13 @@ class LifecycleKeeper:
         done = self.conversations.gateway.execute(operation, caller)
         arrived = with_words(done.answer, [each.content for each in sayings])
         extractions = self._read_at_once(arrived, caller) if wait else ()
-        return Heeded(arrived=arrived, extractions=extractions, trace_id=done.trace_id)
+        objects = any(signal.disagreement for signal in signals)
+        return Heeded(
+            arrived=arrived,
+            extractions=extractions,
+            trace_id=done.trace_id,
+            suggests_feedback=objects and takes_feedback(config),
+        )
 
     def _check(self, space: Space, sayings: Sequence[Saying]) -> None:
         wrong: dict[str, list[str]] = {}

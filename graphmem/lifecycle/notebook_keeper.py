@@ -8,6 +8,7 @@ from cachetools import TTLCache
 from graphmem.errors import NotFound
 from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.operation import Actor, Executed
+from graphmem.gateway.validation import is_uid
 from graphmem.lifecycle.entity_index import INDEX_KEPT_SECONDS, index_lines
 from graphmem.lifecycle.reflecting import AddReflection, ResolveQuestion
 from graphmem.lifecycle.sealing import SealBox
@@ -77,7 +78,7 @@ class NotebookKeeper:
         Raises:
             NotFound: there is none of that id.
         """
-        found = self.boxes.find(space, uid)
+        found = self.boxes.find(space, uid) if is_uid(uid) else None
         if found is None:
             raise NotFound
         return found
@@ -104,7 +105,7 @@ class NotebookKeeper:
         Raises:
             NotFound: there is none of that id.
         """
-        found = self.boxes.find_trace(space, uid)
+        found = self.boxes.find_trace(space, uid) if is_uid(uid) else None
         if found is None:
             raise NotFound
         return found
@@ -163,6 +164,8 @@ class NotebookKeeper:
             NotFound: there is no such question.
             AlreadyResolved: it was resolved before.
         """
+        if not is_uid(uid):
+            raise NotFound
         operation = ResolveQuestion(space=space, uid=uid, answer=answer)
         return self.gateway.execute(operation, caller)
 

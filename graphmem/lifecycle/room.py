@@ -5,6 +5,8 @@ from datetime import datetime, timedelta
 from graphmem.conversations.room import keeper_over
 from graphmem.lifecycle.extract_job import ExtractJob
 from graphmem.lifecycle.extractor import Extractor
+from graphmem.lifecycle.feedback_keeper import FeedbackKeeper
+from graphmem.lifecycle.feedback_transfer import FeedbackTransfer
 from graphmem.lifecycle.forgetting import EmptyExtractions, SpokenWords
 from graphmem.lifecycle.keeper import LifecycleKeeper
 from graphmem.lifecycle.linking import Linking
@@ -23,6 +25,7 @@ from graphmem.lifecycle.reaction import ForgetTurns
 from graphmem.lifecycle.sharing import Sharing
 from graphmem.lifecycle.transfer import BufferTransfer, ExtractionTransfer, ThreadTransfer
 from graphmem.model.job import Every, Job, Run
+from graphmem.recall.explainer import Explainer
 from graphmem.rooms import Core, Prune, Room
 from graphmem.store.activity import ActivityReader
 from graphmem.store.artefacts import Artefacts
@@ -30,6 +33,8 @@ from graphmem.store.boxes import Boxes
 from graphmem.store.buffers import Buffers
 from graphmem.store.entity_index import EntityIndexReader
 from graphmem.store.extractions import Extractions
+from graphmem.store.feedback import FeedbackReader
+from graphmem.store.last_recalls import LastRecalls
 from graphmem.store.questions import Questions
 from graphmem.store.statements import NearStatements
 from graphmem.store.threads import ThreadReader
@@ -87,6 +92,12 @@ def build(core: Core) -> Room:
             policy=core.policy,
             clock=core.clock,
         ),
+        feedback=FeedbackKeeper(
+            gateway=core.gateway,
+            policies=core.policies,
+            explainer=Explainer(core.traces, core.journal, core.histories),
+            last_recalls=LastRecalls(core.connection),
+        ),
     )
     return Room(
         name="lifecycle",
@@ -125,6 +136,7 @@ def build(core: Core) -> Room:
             ProfileTransfer(connection=core.connection, gateway=core.gateway),
             IdentityTransfer(connection=core.connection, gateway=core.gateway),
             QuestionTransfer(questions=notebooks.questions, gateway=core.gateway),
+            FeedbackTransfer(feedback=FeedbackReader(core.connection), gateway=core.gateway),
         ),
         reactions=(ForgetTurns(),),
     )

@@ -56,6 +56,7 @@ class Effect(StrEnum):
     EXTRACTION_DUE = "extraction_due"
     EXTRACTED = "extracted"
     SHARED = "shared"
+    FEEDBACK_GIVEN = "feedback_given"
     PERSONA_SAVED = "persona_saved"
     CONTRACT_SAVED = "contract_saved"
     USER_SAVED = "user_saved"

@@ -21,6 +21,7 @@ class TraceKind(StrEnum):
     RELATION = "relation"
     EXTRACTION = "extraction"
     SHARE = "share"
+    FEEDBACK = "feedback"
     PERSONA = "persona"
     COMPANION = "companion"
     GOVERNANCE = "governance"

@@ -3,7 +3,10 @@
 from dataclasses import replace
 from datetime import datetime
 
+from graphmem.errors import NotFound
+from graphmem.model.caller import Caller
 from graphmem.model.memory import Memory, Status, shown_status
+from graphmem.model.space import space_from_key
 from graphmem.model.trace import TraceRecord
 from graphmem.recall.reasons import Reason, Why, why
 from graphmem.store.history import Histories
@@ -24,6 +27,18 @@ class Explainer:
         if found is None:
             self._journal.flush()
             found = self._traces.by_uid(tenant, uid)
+        return found
+
+    def trace_of(self, caller: Caller, uid: str) -> TraceRecord:
+        """A trace, if the caller may see all that it tells of.
+
+        Raises:
+            NotFound: there is none of that uid, or the caller may not.
+        """
+        found = self.trace(caller.tenant, uid)
+        spaces = [space_from_key(key) for key in found.spaces] if found else []
+        if found is None or not spaces or not all(map(caller.may_see, spaces)):
+            raise NotFound
         return found
 
     def why(self, trace: TraceRecord, memory: Memory) -> Why:

@@ -135,6 +135,9 @@ class CandidateRow:
     created_at: datetime
     recall_count: int
     contested: bool
+    feedback_up: int = 0
+    feedback_down: int = 0
+    negative_hits: int = 0
     vector_rank: int | None = None
     vector_score: float | None = None
     chunks: int = 0
@@ -309,7 +312,8 @@ def _united(
 
 
 def _row(values: Sequence[Any], contested: Container[str]) -> CandidateRow:
-    key, importance, confidence, updated_ms, created_ms, recalls, *arms = values
+    key, importance, confidence, updated_ms, created_ms, recalls, *rest = values
+    ups, downs, hits, *arms = rest
     vector_rank, vector_score, chunks, text_rank, text_score = arms
     return CandidateRow(
         key=key,
@@ -319,6 +323,9 @@ def _row(values: Sequence[Any], contested: Container[str]) -> CandidateRow:
         created_at=datetime.fromtimestamp(created_ms / 1000, UTC),
         recall_count=recalls or 0,
         contested=key in contested,
+        feedback_up=ups or 0,
+        feedback_down=downs or 0,
+        negative_hits=hits or 0,
         vector_rank=vector_rank,
         vector_score=vector_score,
         chunks=chunks or 0,

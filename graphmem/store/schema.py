@@ -75,6 +75,9 @@ class MemoryNode(StructuredNode):
     mention_count = IntegerProperty()
     recall_count = IntegerProperty()
     last_recalled_at = UtcTimeProperty()
+    feedback_up = IntegerProperty()
+    feedback_down = IntegerProperty()
+    negative_hits = IntegerProperty()
     embedded = BooleanProperty()
     claims_content = BooleanProperty()
     version = IntegerProperty()
@@ -524,6 +527,39 @@ class QuestionNode(StructuredNode):
     answer = StringProperty()
 
     memories = RelationshipTo("MemoryNode", "RESTS_ON")
+
+
+class FeedbackNode(StructuredNode):
+    """Whether a memory was useful when a recall gave it (003)."""
+
+    __label__ = "Feedback"
+
+    key = StringProperty(required=True)
+    space = StringProperty(required=True)
+    recall = StringProperty(required=True)
+    memory = StringProperty(required=True)  # its uid
+    useful = BooleanProperty(required=True)
+    note = StringProperty()
+    noted_at = UtcTimeProperty()
+    at = UtcTimeProperty(required=True)
+    is_vote = BooleanProperty(required=True)
+    is_example = BooleanProperty(required=True)
+
+    given_on = RelationshipTo("MemoryNode", "FEEDBACK_ON")
+
+
+class LastRecallNode(StructuredNode):
+    """What the last recall of a session gave (003)."""
+
+    __label__ = "LastRecall"
+
+    key = StringProperty(required=True)
+    space = StringProperty(required=True)
+    session = StringProperty(required=True)
+    recall = StringProperty(required=True)
+    memories = ArrayProperty(StringProperty())
+    query_hash = StringProperty(required=True)
+    at = UtcTimeProperty(required=True)
 
 
 class TurnRevisionNode(StructuredNode):

@@ -177,6 +177,10 @@ BY_SPACE = {
     ),
     "GET /v1/spaces/{name}/buffers": ("/v1/spaces/user:ada/buffers", None),
     "POST /v1/spaces/{name}/buffers/flush": ("/v1/spaces/user:ada/buffers/flush", {}),
+    "POST /v1/feedback": (
+        "/v1/feedback",
+        {"space": "user:ada", "session": "chat", "uid": "one", "useful": False},
+    ),
     "GET /v1/spaces/{name}/threads": ("/v1/spaces/user:ada/threads", None),
     "GET /v1/spaces/{name}/boxes": ("/v1/spaces/user:ada/boxes", None),
     "GET /v1/spaces/{name}/boxes/{uid}": ("/v1/spaces/user:ada/boxes/one", None),
@@ -470,6 +474,19 @@ def test_an_edge_elsewhere_answers_like_one_that_never_was(stranger, walled):
         assert 422 == drawn.status_code
         assert without_id(drawn) == without_id(missing)
     assert EDGES == walled.get("/v1/edges?space=user:ada").get_json()["total"]
+
+
+def test_feedback_cannot_be_given_over_the_wall(stranger, walled):
+    key, _ = stranger
+    body = {"uid": "one", "useful": False}
+
+    there, nowhere = (
+        call(key, "POST", "/v1/feedback", body | {"trace_id": uid})
+        for uid in (uid_of(walled, "trace"), "nothing")
+    )
+
+    assert (404, 404) == (there.status_code, nowhere.status_code)
+    assert without_id(there) == without_id(nowhere)
 
 
 @pytest.mark.parametrize(

@@ -337,9 +337,11 @@ def test_importance_lifts_above_forty_and_lowers_below(importance, change):
     [
         (0, 0, 0),
         (1, 0, 0.05),
+        (2, 0, 0.1),
         (3, 0, 0.15),
         (4, 0, 0.15),
         (0, 1, -0.1),
+        (0, 2, -0.2),
         (0, 3, -0.3),
         (0, 4, -0.3),
         (4, 4, -0.15),
@@ -350,7 +352,8 @@ def test_three_answers_each_way_count(ups, downs, change):
 
 
 @pytest.mark.parametrize(
-    ("hits", "change"), [(0, 0), (1, -0.05), (4, -0.2), (5, -0.25), (6, -0.25), (100, -0.25)]
+    ("hits", "change"),
+    [(0, 0), (1, -0.05), (4, -0.2), (5, -0.25), (6, -0.25), (9, -0.25), (10, -0.25), (11, -0.25)],
 )
 def test_wrong_answers_cost_a_quarter_at_most(hits, change):
     assert pytest.approx(change) == factor("negative", negative_hits=hits)

@@ -85,6 +85,8 @@ class LifecycleConfig:
     knowledge_index_enabled: bool = flag(default=True)
     knowledge_index_entities: int = number(40, most=200)
     knowledge_index_chars: int = number(4_000, most=100_000)
+    feedback_enabled: bool = flag(default=False)  # memories count what was useful or not
+    negative_examples_enabled: bool = flag(default=False)  # and how often they were wrong
     keep_turns: bool = flag(default=False)  # whether each turn is also a memory
     turn_days: int = number(0, most=36_500)  # the words of extracted turns; 0: for ever
     entity_near: bool = flag(default=False)  # names contained in others or nearly equal are one
