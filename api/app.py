@@ -19,6 +19,7 @@ from api.governance import calls as governed_calls
 from api.governance import contracts, states
 from api.intake import bulletins, contexts, ingest, write_backs
 from api.json_blueprint import JsonBlueprint
+from api.lifecycle import contexts as lifecycle_contexts
 from api.lifecycle import feedback, notebooks
 from api.lifecycle import sharing_views as sharing
 from api.lifecycle import views as lifecycle
@@ -66,6 +67,7 @@ BLUEPRINTS: tuple[JsonBlueprint, ...] = (
     conversations.blueprint,
     lifecycle.blueprint,
     notebooks.blueprint,
+    lifecycle_contexts.blueprint,
     sharing.blueprint,
     feedback.blueprint,
     personas.blueprint,

@@ -15,6 +15,7 @@ from graphmem.errors import InvalidInput, NotFound
 from graphmem.lifecycle.arrival import Arrived, BufferTurns, with_words
 from graphmem.lifecycle.buffer import TURN_READ_CHARS, Because
 from graphmem.lifecycle.closing import CloseBuffer
+from graphmem.lifecycle.context_keeper import ContextKeeper
 from graphmem.lifecycle.entity_matching import core_key
 from graphmem.lifecycle.extractor import Extractor
 from graphmem.lifecycle.feedback import takes_feedback
@@ -74,6 +75,7 @@ class LifecycleKeeper:
     entities: Entities
     activities: ActivityReader
     notebooks: NotebookKeeper
+    contexts: ContextKeeper
     sharing: Sharing
     feedback: FeedbackKeeper
 

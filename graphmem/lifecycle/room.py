@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from graphmem.conversations.room import keeper_over
+from graphmem.lifecycle.context_keeper import ContextKeeper
 from graphmem.lifecycle.extract_job import ExtractJob
 from graphmem.lifecycle.extractor import Extractor
 from graphmem.lifecycle.feedback_keeper import FeedbackKeeper
@@ -36,6 +37,7 @@ from graphmem.store.extractions import Extractions
 from graphmem.store.feedback import FeedbackReader
 from graphmem.store.last_recalls import LastRecalls
 from graphmem.store.questions import Questions
+from graphmem.store.session_context import SessionContextReader
 from graphmem.store.statements import NearStatements
 from graphmem.store.threads import ThreadReader
 from graphmem.store.upkeep import Upkeep
@@ -85,6 +87,15 @@ def build(core: Core) -> Room:
         entities=core.entities,
         activities=ActivityReader(core.connection),
         notebooks=notebooks,
+        contexts=ContextKeeper(
+            recall=core.recall,
+            gateway=core.gateway,
+            policies=core.policies,
+            clock=core.clock,
+            reader=SessionContextReader(core.connection),
+            questions=notebooks.questions,
+            connection=core.connection,
+        ),
         sharing=Sharing(
             gateway=core.gateway,
             preparation=core.writing.preparation,

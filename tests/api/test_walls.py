@@ -182,6 +182,10 @@ BY_SPACE = {
         {"space": "user:ada", "session": "chat", "uid": "one", "useful": False},
     ),
     "GET /v1/spaces/{name}/threads": ("/v1/spaces/user:ada/threads", None),
+    "POST /v1/lifecycle/context": (
+        "/v1/lifecycle/context",
+        {"space": "user:ada", "session": "chat", "query": f"What of {SECRET[:4]}?"},
+    ),
     "GET /v1/spaces/{name}/boxes": ("/v1/spaces/user:ada/boxes", None),
     "GET /v1/spaces/{name}/boxes/{uid}": ("/v1/spaces/user:ada/boxes/one", None),
     "POST /v1/spaces/{name}/boxes/seal": ("/v1/spaces/user:ada/boxes/seal", {}),

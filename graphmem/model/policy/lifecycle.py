@@ -78,6 +78,9 @@ class LifecycleConfig:
     trace_weaver_enabled: bool = flag(default=False)  # join boxes of the same topics
     trace_weaver_lookback_days: int = number(7, most=36_500)
     trace_weaver_overlap_threshold: float = share(0.4)  # from which a box joins a trace
+    recall_planner_enabled: bool = flag(default=True)  # a context asks how much a cue deserves
+    max_memory_tokens: int = number(2_000, least=50, most=32_000)  # of a context that names none
+    inject_questions: bool = flag(default=False)  # show open questions in contexts
     verbatim_artifacts_enabled: bool = flag(default=False)  # keep words as they were said
     verbatim_artifacts_min_confidence: float = share(0.8)
     verbatim_artifacts_max_recall: int = number(5, most=100)  # of those that a context shows

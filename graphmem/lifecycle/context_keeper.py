@@ -1,0 +1,182 @@
+"""The keeper of contexts: recalls for a session, and builds what an agent should know."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+
+from graphmem.gateway.gateway import Gateway
+from graphmem.lifecycle.artefacts import artefact_limit
+from graphmem.lifecycle.context import CHARS_PER_TOKEN, Context, ContextInput, build_context
+from graphmem.lifecycle.feedback import NoteLastRecall
+from graphmem.model.caller import Caller
+from graphmem.model.feedback import LastRecall, query_hash
+from graphmem.model.memory import Memory
+from graphmem.model.notebook import NotedQuestion, ProfileLine
+from graphmem.model.policy import LifecycleConfig, Policy
+from graphmem.model.space import Space, SpaceKind, shared_space
+from graphmem.ports import Clock
+from graphmem.recall.planner import Plan, plan
+from graphmem.recall.recall import Recall
+from graphmem.recall.request import Bundle, RankerName, RecallRequest
+from graphmem.store.connection import Connection
+from graphmem.store.profile import profile_of
+from graphmem.store.questions import Questions
+from graphmem.store.session_context import Beside, SessionContextReader
+from graphmem.store.spaces import SpacePolicies
+
+_RECALLED_MAX = 60  # memories of a context
+_LINE_CHARS = 80  # of a memory, as it is thought of before any is read
+_QUESTIONS_SHOWN = 3
+NEWEST = "newest"  # the mode of a context for which nothing was recalled
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Told:
+    """A context, and how it came about."""
+
+    context: Context
+    plan: Plan
+    mode: str
+    degraded: tuple[str, ...]
+    trace_id: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContextKeeper:
+    """Tells what an agent should know before it answers."""
+
+    recall: Recall
+    gateway: Gateway
+    policies: SpacePolicies
+    clock: Clock
+    reader: SessionContextReader
+    questions: Questions
+    connection: Connection
+
+    def of(
+        self,
+        space: Space,
+        session: str | None,
+        query: str,
+        *,
+        max_tokens: int | None,
+        caller: Caller,
+    ) -> Told:
+        """The context of a query in a space, of at most so many tokens.
+
+        It reads the space and the shared one, where the caller may. What a session was told last is
+        remembered for feedback.
+
+        Raises:
+            Forbidden, MemoryDisabled, SourcePathDenied, StoreUnavailable: see Recall.recall.
+        """
+        policy = self.policies.of(space)
+        config = policy.lifecycle
+        most = max_tokens or config.max_memory_tokens
+        chosen = plan(query, policy.recall.plan) if config.recall_planner_enabled else Plan.FULL
+        spaces = self._spaces(space, caller)
+        bundle = self._recalled(spaces, query, chosen, policy, most, caller)
+        if chosen is Plan.NO_RECALL:
+            return _told(Context(), chosen, bundle)
+        recalled = [item.memory for item in bundle.items if item.memory.kept_by is None]
+        mode, degraded = bundle.mode.value, bundle.degraded
+        if not recalled:
+            recalled = self.reader.newest(spaces, limit=_RECALLED_MAX, now=self.clock.now())
+            mode = NEWEST if recalled else mode
+        given = self._given(space, recalled, chosen, config)
+        context = build_context(given, max_tokens=most)
+        if session is not None:
+            self._remember(space, session, query, bundle.trace_id, context, recalled, caller)
+        return Told(
+            context=context, plan=chosen, mode=mode, degraded=degraded, trace_id=bundle.trace_id
+        )
+
+    def _spaces(self, space: Space, caller: Caller) -> list[Space]:
+        """The space, and the shared one of its tenant unless it is a wall of its own."""
+        shared = shared_space(space.tenant)
+        widens = space.kind is not SpaceKind.ORCHESTRATOR and space != shared
+        return [space, shared] if widens and caller.may_see(shared) else [space]
+
+    def _recalled(
+        self,
+        spaces: Sequence[Space],
+        query: str,
+        chosen: Plan,
+        policy: Policy,
+        max_tokens: int,
+        caller: Caller,
+    ) -> Bundle:
+        room = max_tokens * CHARS_PER_TOKEN // _LINE_CHARS
+        full = max(policy.recall.plan.full_limit, min(_RECALLED_MAX, room))
+        limit = policy.recall.plan.minimal_limit if chosen is Plan.MINIMAL else full
+        request = RecallRequest(
+            spaces=[each.name for each in spaces],
+            query=query,
+            limit=limit,
+            ranker=RankerName.LIFECYCLE,
+            graph=chosen is Plan.GRAPH_MODE,
+            plan=chosen is Plan.NO_RECALL,
+        )
+        return self.recall.recall(request, caller=caller)
+
+    def _given(
+        self, space: Space, recalled: Sequence[Memory], chosen: Plan, config: LifecycleConfig
+    ) -> ContextInput:
+        now = self.clock.now()
+        beside = Beside()
+        if config.verbatim_artifacts_enabled or config.memory_boxes_enabled:
+            since = now - timedelta(days=config.box_recall_days)
+            keys = [each.key for each in recalled]
+            beside = self.reader.beside(space, keys, since=since, now=now)
+        most = artefact_limit(chosen, len(recalled), config.verbatim_artifacts_max_recall)
+        words = dict(beside.artefacts) if config.verbatim_artifacts_enabled else {}
+        quoted = [(each.uid, words[each.key]) for each in recalled if each.key in words]
+        return ContextInput(
+            recalled=recalled,
+            artefacts=quoted[:most],
+            profile=self._profile(space),
+            boxes=beside.boxes if config.memory_boxes_enabled else (),
+            questions=self._asked(space) if config.inject_questions else (),
+        )
+
+    def _profile(self, space: Space) -> list[ProfileLine]:
+        """The lines of the profile, those that matter most first."""
+        lines = profile_of(self.connection, space, self.clock.now())
+        return sorted(lines, key=lambda line: (-line.importance, line.noted_at, line.uid))
+
+    def _asked(self, space: Space) -> Sequence[NotedQuestion]:
+        page = self.questions.page(
+            space, limit=_QUESTIONS_SHOWN, now=self.clock.now(), is_open=True
+        )
+        return page.items
+
+    def _remember(
+        self,
+        space: Space,
+        session: str,
+        query: str,
+        recall: str,
+        context: Context,
+        recalled: Sequence[Memory],
+        caller: Caller,
+    ) -> None:
+        shown = set(context.memories)
+        last = LastRecall(
+            space=space,
+            session=session,
+            recall=recall,
+            memories=[each.key for each in recalled if each.uid in shown],
+            query_hash=query_hash(query),
+            at=self.clock.now(),
+        )
+        self.gateway.execute(NoteLastRecall(last=last), caller)
+
+
+def _told(context: Context, chosen: Plan, bundle: Bundle) -> Told:
+    return Told(
+        context=context,
+        plan=chosen,
+        mode=bundle.mode.value,
+        degraded=bundle.degraded,
+        trace_id=bundle.trace_id,
+    )
