@@ -84,7 +84,6 @@ class Graphmem(Core):
     rooms: tuple[Room, ...]
     keys: ApiKeys
     secret: ServiceSecret
-    explainer: Explainer
     runner: JobRunner
     runs: JobRuns
 
@@ -208,7 +207,6 @@ def build(
         rooms=built,
         secret=ServiceSecret(connection),
         keys=ApiKeys(connection, clock=core.clock, ids=core.ids),
-        explainer=Explainer(core.traces, core.journal, core.histories),
         runner=_runner(core, built),
         runs=JobRuns(connection),
     )
@@ -251,7 +249,7 @@ def build_core(
     slot = VectorSlot(connection, embedder.name)
     index = MemoryIndex(embedder=embedder, slot=slot, policy=base.index)
     journal = Journal(connection, whole_per_second=settings.traces.whole_per_second)
-    traces = Traces(connection)
+    traces, histories = Traces(connection), Histories(connection)
     edges, entities = Edges(connection), Entities(connection)
     workspaces = workspaces_of(settings)
     events = EventLog(workspaces, clock=clock)
@@ -299,12 +297,13 @@ def build_core(
         relation_reader=RelationReader(relations=Relations(connection), recall=recall, clock=clock),
         memories=Memories(connection),
         edges=edges,
-        histories=Histories(connection),
+        histories=histories,
         sources=Sources(connection),
         entities=entities,
         spaces=Spaces(connection),
         traces=traces,
         journal=journal,
+        explainer=Explainer(traces, journal, histories),
         workspaces=workspaces,
         events=events,
     )

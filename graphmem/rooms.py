@@ -24,6 +24,7 @@ from graphmem.model.job import Job, Run
 from graphmem.model.policy import Policy
 from graphmem.model.space import Space
 from graphmem.ports import Clock, Embedder, IdSource, LanguageModel
+from graphmem.recall.explainer import Explainer
 from graphmem.recall.recall import Recall
 from graphmem.recall.relations import RelationReader
 from graphmem.settings import Settings
@@ -66,6 +67,7 @@ class Core:
     spaces: Spaces
     traces: Traces
     journal: Journal
+    explainer: Explainer
     workspaces: Workspaces
     events: EventLog
 

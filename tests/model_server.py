@@ -178,3 +178,16 @@ def _completion(text: str | None) -> dict[str, Any]:
         "model": "m",
         "choices": [{"index": 0, "finish_reason": "stop", "message": message}],
     }
+
+
+def an_answer(*facts: Any, **changes: Any) -> dict[str, Any]:
+    """What a model answers about turns: some facts, and nothing else unless it is named."""
+    values = {
+        "facts": list(facts),
+        "profile_updates": [],
+        "entities": [],
+        "questions": [],
+        "reflection": None,
+        "relationships": [],
+    }
+    return values | changes

@@ -3,18 +3,15 @@
 from typing import Any
 
 from flask import Response, g, jsonify
-from marshmallow import Schema, ValidationError, fields, post_load, validate, validates_schema
+from marshmallow import Schema, fields, validate
 
 from api.auth import requires
-from api.fields import Id, Text, WithoutNulls
+from api.fields import Id, Text
 from api.json_blueprint import JsonBlueprint
 from api.lifecycle.paths import keeper
-from api.lifecycle.session_fields import SESSION, visible_space_of
-from api.service import service
-from api.space_fields import SpaceField
-from graphmem.conversations.sayings import id_problem
+from api.lifecycle.session_fields import SESSION, SessionFields
 from graphmem.lifecycle.context import Section
-from graphmem.lifecycle.context_keeper import Told
+from graphmem.lifecycle.context_keeper import ToldContext
 from graphmem.model.caller import Role
 from graphmem.model.policy import RecallPolicy
 from graphmem.recall.planner import Plan
@@ -23,18 +20,11 @@ blueprint = JsonBlueprint(
     "lifecycle contexts", __name__, url_prefix="/v1/lifecycle", description="Before a model answers"
 )
 _LIMITS = RecallPolicy()
-_MISSING = "Missing data for required field."
 
 
-class SessionContextBody(WithoutNulls):
+class SessionContextBody(SessionFields):
     """What an agent is asked, and where."""
 
-    space = SpaceField(
-        metadata={
-            "example": "user:ada",
-            "description": "May be left out where the session tells it",
-        }
-    )
     session = Id(metadata=SESSION)
     query = Text(
         required=True,
@@ -46,22 +36,6 @@ class SessionContextBody(WithoutNulls):
         validate=validate.Range(50, 32_000),
         metadata={"description": "Of four characters; else `lifecycle.max_memory_tokens`"},
     )
-
-    @validates_schema(skip_on_field_errors=False)
-    def _session(self, values: dict[str, Any], **_: object) -> None:
-        session = values.get("session")
-        if session is not None and (problem := id_problem(session)):
-            raise ValidationError({"session": [problem]})
-
-    @validates_schema
-    def _space(self, values: dict[str, Any], **_: object) -> None:
-        is_told = service().policy.lifecycle.namespaces_enabled and "session" in values
-        if "space" not in values and not is_told:
-            raise ValidationError({"space": [_MISSING]})
-
-    @post_load
-    def _with_space(self, values: dict[str, Any], **_: object) -> dict[str, Any]:
-        return {"space": values.get("space") or visible_space_of(values["session"]), **values}
 
 
 class ContextSection(Schema):
@@ -102,7 +76,7 @@ def context(values: dict[str, Any]) -> Response:
     return jsonify(_view(told))
 
 
-def _view(told: Told) -> dict[str, Any]:
+def _view(told: ToldContext) -> dict[str, Any]:
     return {
         "text": told.context.text,
         "plan": told.plan.value,

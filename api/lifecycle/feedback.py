@@ -9,10 +9,9 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 from api.auth import requires
 from api.fields import Flag, Id, Text, WithoutNulls
 from api.json_blueprint import JsonBlueprint
-from api.service import service
+from api.lifecycle.paths import keeper
 from api.space_fields import SpaceField
 from graphmem.lifecycle.feedback import Opinion
-from graphmem.lifecycle.keeper import LifecycleKeeper
 from graphmem.model.caller import Role
 from graphmem.model.feedback import NOTE_MAX_CHARS
 
@@ -70,5 +69,5 @@ def feedback(values: dict[str, Any]) -> Response:
 
     What is said again of the same recall and memory replaces what was said before.
     """
-    counts = service().of(LifecycleKeeper).feedback.give(Opinion(**values), caller=g.caller)
+    counts = keeper().feedback.give(Opinion(**values), caller=g.caller)
     return jsonify(asdict(counts))

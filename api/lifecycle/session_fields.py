@@ -25,7 +25,10 @@ _SPACE = {
 
 
 class SessionFields(WithoutNulls):
-    """A session and its space, which the session tells where namespaces are switched on."""
+    """A session and its space, which the session tells where namespaces are switched on.
+
+    Where a body need not name a session, it has to name one of the two.
+    """
 
     space = SpaceField(metadata=_SPACE)
     session = Id(required=True, metadata=SESSION)
@@ -38,8 +41,10 @@ class SessionFields(WithoutNulls):
 
     @validates_schema(pass_original=True, skip_on_field_errors=False)
     def _space(self, _: dict[str, Any], original: Any, **__: object) -> None:  # noqa: ANN401 - any JSON
-        names_none = isinstance(original, Mapping) and original.get("space") is None
-        if names_none and not service().policy.lifecycle.namespaces_enabled:
+        if not isinstance(original, Mapping) or original.get("space") is not None:
+            return
+        names_session = self.fields["session"].required or original.get("session") is not None
+        if not (names_session and service().policy.lifecycle.namespaces_enabled):
             raise ValidationError({"space": [_MISSING]})
 
     @post_load

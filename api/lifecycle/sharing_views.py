@@ -7,11 +7,10 @@ from flask import Response, g, jsonify
 
 from api.auth import requires
 from api.json_blueprint import JsonBlueprint
+from api.lifecycle.paths import keeper
 from api.lifecycle.schemas import ShareAnswer, ShareBody
 from api.lookup import found_memory, tagged
 from api.memories.schemas import SpaceQuery, memory_view
-from api.service import service
-from graphmem.lifecycle.keeper import LifecycleKeeper
 from graphmem.model.caller import Role
 
 blueprint = JsonBlueprint(
@@ -28,7 +27,7 @@ blueprint = JsonBlueprint(
 def share(query: dict[str, Any], values: dict[str, Any], uid: str) -> Response:
     """Copy a memory to namespace:shared, once. The copy is retracted with it, and comes back so."""
     memory = found_memory(uid, values.get("space") or query["space"])
-    done = service().of(LifecycleKeeper).sharing.share(memory, caller=g.caller)
+    done = keeper().sharing.share(memory, caller=g.caller)
     copy = done.answer.copy
     response = jsonify(memory=memory_view(copy), trace_id=done.trace_id)
     response.status_code = HTTPStatus.CREATED if done.answer.is_new else HTTPStatus.OK

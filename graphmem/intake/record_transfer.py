@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from graphmem.errors import GraphmemError, InvalidInput, StoreUnavailable
 from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.operation import Decided, Operation
-from graphmem.gateway.validation import json_problem
+from graphmem.gateway.validation import is_uid, json_problem
 from graphmem.gateway.workbench import Workbench
 from graphmem.model.caller import Caller
 from graphmem.model.space import Space
@@ -139,3 +139,13 @@ class RecordTransfer(ABC):
         if is_new is None:
             return LEFT_OUT
         return self.plural if is_new else UNCHANGED
+
+
+def check_uid(field: str, uid: str, what: str) -> None:
+    """Refuse what cannot be the uid of something, by the field of its line.
+
+    Raises:
+        InvalidInput: it cannot.
+    """
+    if not is_uid(uid):
+        raise InvalidInput({field: [f"Must be the uid of {what}."]})

@@ -6,10 +6,10 @@ from typing import Any
 
 from marshmallow import fields, validate
 
-from graphmem.errors import GraphmemError, InvalidInput, StoreUnavailable
+from graphmem.errors import GraphmemError, StoreUnavailable
 from graphmem.gateway.relations import RelationKeeper, RelationRequest
-from graphmem.gateway.validation import is_uid
 from graphmem.intake.jsonl_format import Line, Moment, checked
+from graphmem.intake.record_transfer import check_uid
 from graphmem.model.caller import Caller
 from graphmem.model.relation import MEMORIES_MAX, Relation
 from graphmem.model.space import Space
@@ -84,8 +84,7 @@ def _line(relation: Relation) -> dict[str, Any]:
 
 def _request(value: Any, space: Space) -> RelationRequest:  # noqa: ANN401 - any JSON
     values = checked(_RelationLine(), "relation", value)
-    if not is_uid(values["uid"]):
-        raise InvalidInput({"relation.uid": ["Must be the uid of a relation."]})
+    check_uid("relation.uid", values["uid"], "a relation")
     labels = values.pop("from_label"), values.pop("to_label")
     memories = tuple(values.pop("memories"))
     return RelationRequest(space=space, memories=memories, labels=labels, **values)

@@ -31,7 +31,7 @@ NEWEST = "newest"  # the mode of a context for which nothing was recalled
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Told:
+class ToldContext:
     """A context, and how it came about."""
 
     context: Context
@@ -61,7 +61,7 @@ class ContextKeeper:
         *,
         max_tokens: int | None,
         caller: Caller,
-    ) -> Told:
+    ) -> ToldContext:
         """The context of a query in a space, of at most so many tokens.
 
         It reads the space and the shared one, where the caller may. What a session was told last is
@@ -77,9 +77,9 @@ class ContextKeeper:
         spaces = self._spaces(space, caller)
         bundle = self._recalled(spaces, query, chosen, policy, most, caller)
         if chosen is Plan.NO_RECALL:
-            return _told(Context(), chosen, bundle)
+            return _told(Context(), chosen, bundle, mode=bundle.mode.value)
         recalled = [item.memory for item in bundle.items if item.memory.kept_by is None]
-        mode, degraded = bundle.mode.value, bundle.degraded
+        mode = bundle.mode.value
         if not recalled:
             recalled = self.reader.newest(spaces, limit=_RECALLED_MAX, now=self.clock.now())
             mode = NEWEST if recalled else mode
@@ -87,9 +87,7 @@ class ContextKeeper:
         context = build_context(given, max_tokens=most)
         if session is not None:
             self._remember(space, session, query, bundle.trace_id, context, recalled, caller)
-        return Told(
-            context=context, plan=chosen, mode=mode, degraded=degraded, trace_id=bundle.trace_id
-        )
+        return _told(context, chosen, bundle, mode=mode)
 
     def _spaces(self, space: Space, caller: Caller) -> list[Space]:
         """The space, and the shared one of its tenant unless it is a wall of its own."""
@@ -172,11 +170,11 @@ class ContextKeeper:
         self.gateway.execute(NoteLastRecall(last=last), caller)
 
 
-def _told(context: Context, chosen: Plan, bundle: Bundle) -> Told:
-    return Told(
+def _told(context: Context, chosen: Plan, bundle: Bundle, *, mode: str) -> ToldContext:
+    return ToldContext(
         context=context,
         plan=chosen,
-        mode=bundle.mode.value,
+        mode=mode,
         degraded=bundle.degraded,
         trace_id=bundle.trace_id,
     )

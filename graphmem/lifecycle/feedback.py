@@ -165,9 +165,9 @@ class NoteLastRecall(Operation[None, None]):
         """Nothing: it takes the place of the one before."""
 
     def decide(self, state: None, now: datetime) -> Decided[None]:  # noqa: ARG002
-        """Remember it."""
+        """There is nothing to weigh: the last recall counts."""
         return Decided(answer=None)
 
     def apply(self, transaction: Workbench, decided: Decided[None]) -> None:  # noqa: ARG002
-        """Write it."""
+        """Write what it gave, in the place of the one before."""
         save_last_recall(transaction, self.last)

@@ -6,11 +6,9 @@ from typing import Any
 
 from marshmallow import fields, validate
 
-from graphmem.errors import InvalidInput
-from graphmem.gateway.validation import is_uid
 from graphmem.gateway.workbench import Workbench
 from graphmem.intake.jsonl_format import Line, Moment, checked
-from graphmem.intake.record_transfer import Loaded, RecordTransfer, TakeInRecords
+from graphmem.intake.record_transfer import Loaded, RecordTransfer, TakeInRecords, check_uid
 from graphmem.model.feedback import NOTE_MAX_CHARS, Feedback
 from graphmem.model.space import Space
 from graphmem.model.trace import TraceKind
@@ -56,8 +54,7 @@ class FeedbackTransfer(RecordTransfer):
         """What a line says of a memory."""
         values = checked(_FeedbackLine(), self.kind, value)
         for name in ("recall", "memory"):
-            if not is_uid(values[name]):
-                raise InvalidInput({f"{self.kind}.{name}": [f"Must be the uid of a {name}."]})
+            check_uid(f"{self.kind}.{name}", values[name], f"a {name}")
         given = Feedback(space=space, **values)
         return Loaded(key=given.key, record=given, texts=[given.note] if given.note else [])
 

@@ -7,10 +7,9 @@ from typing import Any
 from marshmallow import fields, validate
 
 from graphmem.errors import InvalidInput
-from graphmem.gateway.validation import is_uid
 from graphmem.gateway.workbench import Workbench
 from graphmem.intake.jsonl_format import Line, Moment, checked
-from graphmem.intake.record_transfer import Loaded, RecordTransfer, TakeInRecords
+from graphmem.intake.record_transfer import Loaded, RecordTransfer, TakeInRecords, check_uid
 from graphmem.lifecycle.artefacts import ARTEFACT_MAX_CHARS
 from graphmem.lifecycle.boxes import sealed
 from graphmem.lifecycle.identity import REFLECTION_MAX_CHARS
@@ -117,17 +116,6 @@ class TakeInNotes(TakeInRecords):
     kind = TraceKind.NOTEBOOK
 
 
-def checked_uid(kind: str, values: Mapping[str, Any]) -> str:
-    """The uid of a line.
-
-    Raises:
-        InvalidInput: it cannot be one.
-    """
-    if not is_uid(values["uid"]):
-        raise InvalidInput({f"{kind}.uid": [f"Must be the uid of a {kind.replace('_', ' ')}."]})
-    return str(values["uid"])
-
-
 @dataclass(frozen=True, kw_only=True)
 class TopicTraceTransfer(RecordTransfer):
     """The topic traces of a space; boxes tell which one they are of."""
@@ -150,7 +138,7 @@ class TopicTraceTransfer(RecordTransfer):
     def loaded(self, value: Any, space: Space) -> Loaded:  # noqa: ANN401 - any JSON
         """The topic trace of a line."""
         values = checked(_TopicTraceLine(), self.kind, value)
-        checked_uid(self.kind, values)
+        check_uid(f"{self.kind}.uid", values["uid"], "a topic trace")
         trace = TopicTrace(space=space, **values | {"topics": tuple(values["topics"])})
         return Loaded(key=trace.key, record=trace, texts=trace.topics)
 
@@ -190,7 +178,7 @@ class BoxTransfer(RecordTransfer):
     def loaded(self, value: Any, space: Space) -> Loaded:  # noqa: ANN401 - any JSON
         """The box of a line."""
         values = checked(_BoxLine(), self.kind, value)
-        checked_uid(self.kind, values)
+        check_uid(f"{self.kind}.uid", values["uid"], "a box")
         if (values["sealed_at"] is None) != (values["seal_reason"] is None):
             problem = "Must be there together with sealed_at, or not at all."
             raise InvalidInput({f"{self.kind}.seal_reason": [problem]})
@@ -244,12 +232,12 @@ class ArtefactTransfer(RecordTransfer):
     def loaded(self, value: Any, space: Space) -> Loaded:  # noqa: ANN401 - any JSON
         """The artefact of a line."""
         values = checked(_ArtefactLine(), self.kind, value)
-        checked_uid(self.kind, values)
+        check_uid(f"{self.kind}.uid", values["uid"], "an artefact")
         artefact = Artefact(space=space, **values)
         return Loaded(key=artefact.key, record=artefact, texts=[artefact.text])
 
     def take_in(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool | None]:
-        """Write artefacts."""
+        """Write artefacts whose memories and turns are here."""
         return save_artefacts(transaction, records)
 
 
@@ -279,7 +267,7 @@ class ProfileTransfer(RecordTransfer):
     def loaded(self, value: Any, space: Space) -> Loaded:  # noqa: ANN401 - any JSON
         """The line of a profile of a line."""
         values = checked(_ProfileLineLine(), self.kind, value)
-        checked_uid(self.kind, values)
+        check_uid(f"{self.kind}.uid", values["uid"], "a line of a profile")
         text = values.pop("text")
         memories = tuple(values.pop("memories"))
         line = ProfileLine(space=space, text=text or "", memories=memories, **values)
@@ -287,7 +275,7 @@ class ProfileTransfer(RecordTransfer):
         return Loaded(key=line.key, record=record, texts=[text] if text else [])
 
     def take_in(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool | None]:
-        """Write lines."""
+        """Write lines that rest on memories which are here."""
         return save_lines(transaction, records)
 
 
@@ -314,12 +302,12 @@ class IdentityTransfer(RecordTransfer):
     def loaded(self, value: Any, space: Space) -> Loaded:  # noqa: ANN401 - any JSON
         """The reflection of a line."""
         values = checked(_ReflectionLine(), self.kind, value)
-        checked_uid(self.kind, values)
+        check_uid(f"{self.kind}.uid", values["uid"], "a reflection")
         reflection = Reflection(space=space, **values)
         return Loaded(key=reflection.key, record=reflection, texts=[reflection.text])
 
     def take_in(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool]:
-        """Write reflections."""
+        """Write reflections that are not here yet."""
         return take_in_reflections(transaction, records)
 
 
@@ -351,11 +339,11 @@ class QuestionTransfer(RecordTransfer):
     def loaded(self, value: Any, space: Space) -> Loaded:  # noqa: ANN401 - any JSON
         """The question of a line."""
         values = checked(_NotedQuestionLine(), self.kind, value)
-        checked_uid(self.kind, values)
+        check_uid(f"{self.kind}.uid", values["uid"], "a question")
         question = NotedQuestion(space=space, **values | {"memories": tuple(values["memories"])})
         texts = [question.question, question.context, question.answer or ""]
         return Loaded(key=question.key, record=question, texts=[each for each in texts if each])
 
     def take_in(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool | None]:
-        """Write questions."""
+        """Write questions about memories that are here."""
         return save_questions(transaction, records)

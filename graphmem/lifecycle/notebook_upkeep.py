@@ -77,7 +77,7 @@ class ShortenIdentity(Operation[Sequence[Reflection], Sequence[Reflection]]):
         return Decided(answer=changed, events=tuple(map(_reflection_changed, changed)))
 
     def apply(self, transaction: Workbench, decided: Decided[Sequence[Reflection]]) -> None:
-        """Write them."""
+        """Write the reflections that went or shrank."""
         save_reflections(transaction, decided.answer)
 
 

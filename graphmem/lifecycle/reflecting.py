@@ -63,7 +63,7 @@ class AddReflection(Operation[IdentityState, Reflection]):
 
     @property
     def texts(self) -> Sequence[str]:
-        """The reflection."""
+        """What the reflection says."""
         return (self.text,)
 
     def check(self) -> None:
@@ -104,7 +104,7 @@ class AddReflection(Operation[IdentityState, Reflection]):
         return Decided(answer=added, events=(event,))
 
     def apply(self, transaction: Workbench, decided: Decided[Reflection]) -> None:
-        """Write it."""
+        """Write the reflection."""
         save_reflections(transaction, [decided.answer])
 
 
@@ -125,7 +125,7 @@ class ResolveQuestion(Operation[NotedQuestion | None, NotedQuestion]):
 
     @property
     def texts(self) -> Sequence[str]:
-        """The answer."""
+        """What somebody answered, if anything."""
         return (self.answer,) if self.answer else ()
 
     def check(self) -> None:

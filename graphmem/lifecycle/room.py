@@ -26,7 +26,6 @@ from graphmem.lifecycle.reaction import ForgetTurns
 from graphmem.lifecycle.sharing import Sharing
 from graphmem.lifecycle.transfer import BufferTransfer, ExtractionTransfer, ThreadTransfer
 from graphmem.model.job import Every, Job, Run
-from graphmem.recall.explainer import Explainer
 from graphmem.rooms import Core, Prune, Room
 from graphmem.store.activity import ActivityReader
 from graphmem.store.artefacts import Artefacts
@@ -106,7 +105,7 @@ def build(core: Core) -> Room:
         feedback=FeedbackKeeper(
             gateway=core.gateway,
             policies=core.policies,
-            explainer=Explainer(core.traces, core.journal, core.histories),
+            explainer=core.explainer,
             last_recalls=LastRecalls(core.connection),
         ),
     )

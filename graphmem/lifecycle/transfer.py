@@ -6,11 +6,9 @@ from typing import Any
 
 from marshmallow import fields, validate
 
-from graphmem.errors import InvalidInput
-from graphmem.gateway.validation import is_uid
 from graphmem.gateway.workbench import Workbench
 from graphmem.intake.jsonl_format import Line, Moment, checked
-from graphmem.intake.record_transfer import Loaded, RecordTransfer, TakeInRecords
+from graphmem.intake.record_transfer import Loaded, RecordTransfer, TakeInRecords, check_uid
 from graphmem.model.extraction import (
     Buffer,
     Category,
@@ -164,8 +162,7 @@ class ExtractionTransfer(RecordTransfer):
     def loaded(self, value: Any, space: Space) -> Loaded:  # noqa: ANN401 - any JSON
         """The extraction of a line."""
         values = checked(_ExtractionLine(), self.kind, value)
-        if not is_uid(values["uid"]):
-            raise InvalidInput({f"{self.kind}.uid": ["Must be the uid of an extraction."]})
+        check_uid(f"{self.kind}.uid", values["uid"], "an extraction")
         own = ("uid", "session", "reason", "is_guarded", "decided_at", "at", "engine")
         extraction = Extraction(
             space=space,
@@ -262,8 +259,7 @@ class ThreadTransfer(RecordTransfer):
     def loaded(self, value: Any, space: Space) -> Loaded:  # noqa: ANN401 - any JSON
         """The thread of a line, and the uids of its turns."""
         values = checked(_ThreadLine(), self.kind, value)
-        if not is_uid(values["uid"]):
-            raise InvalidInput({f"{self.kind}.uid": ["Must be the uid of a thread."]})
+        check_uid(f"{self.kind}.uid", values["uid"], "a thread")
         turns, count = values.pop("turns"), values.pop("turn_count")
         thread = Thread(space=space, turns=count, **values)
         texts = [thread.session, thread.title, *thread.words]

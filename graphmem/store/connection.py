@@ -2,7 +2,7 @@
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.resources.abc import Traversable
 from typing import Any, TypeVar
@@ -304,3 +304,9 @@ def _translated() -> Iterator[None]:
     except Neo4jError as error:
         is_panic = (error.code or "").endswith("TransactionStartFailed")
         raise (StorePanicked if is_panic else StoreUnavailable) from error
+
+
+def rows_of(reader: Transaction | Connection, query: str, /, **parameters: Any) -> Sequence[Row]:  # noqa: ANN401 - driver values
+    """The rows of a named query, inside a transaction or by one of its own."""
+    run = reader.fetch if isinstance(reader, Connection) else reader.run
+    return run(query, **parameters)

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from graphmem.model.page import Cursor, Page
-from graphmem.store.connection import Connection, Row, Transaction
+from graphmem.store.connection import Connection, Row, Transaction, rows_of
 from graphmem.store.pages import read_page
 
 _LAST_VERSION = 2**53
@@ -38,8 +38,7 @@ def contract_of(
     reader: Transaction | Connection, tenant: str, profile: str
 ) -> StoredContract | None:
     """The contract of a profile that holds now."""
-    run = reader.fetch if isinstance(reader, Connection) else reader.run
-    rows = run("governance.contract", profile=profile_key(tenant, profile))
+    rows = rows_of(reader, "governance.contract", profile=profile_key(tenant, profile))
     return _stored(rows[0], profile) if rows else None
 
 

@@ -22,7 +22,7 @@ from graphmem.model.extraction import (
 from graphmem.model.memory import memory_key
 from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space, space_from_key
-from graphmem.store.connection import Connection, Row, Transaction
+from graphmem.store.connection import Connection, Row, Transaction, rows_of
 from graphmem.store.pages import every_row, read_page, rows_by_time
 from graphmem.store.turns import turn_from_row
 from graphmem.text.times import moment_of
@@ -52,8 +52,7 @@ def turns_of(
     reader: Transaction | Connection, extraction: Extraction, *, chars: int
 ) -> tuple[Turn, ...]:
     """The turns of an extraction that were not taken back, each with its first characters."""
-    run = reader.fetch if isinstance(reader, Connection) else reader.run
-    rows = run("extractions.turns", space_key=extraction.key, chars=chars)
+    rows = rows_of(reader, "extractions.turns", space_key=extraction.key, chars=chars)
     return tuple(turn_from_row(row["turn"]) for row in rows)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from graphmem.model.notebook import Reflection
 from graphmem.model.space import Space, space_from_key
-from graphmem.store.connection import Connection, Row, Transaction
+from graphmem.store.connection import Connection, Row, Transaction, rows_of
 from graphmem.store.pages import every_row
 from graphmem.text.times import moment_of
 
@@ -30,8 +30,7 @@ def identity_state(transaction: Transaction, space: Space) -> IdentityState:
 
 def reflections_of(reader: Transaction | Connection, space: Space) -> tuple[Reflection, ...]:
     """The reflections of a space that are shown, oldest first."""
-    run = reader.fetch if isinstance(reader, Connection) else reader.run
-    rows = run("identity.reflections", space=space.key, limit=_REFLECTIONS_READ)
+    rows = rows_of(reader, "identity.reflections", space=space.key, limit=_REFLECTIONS_READ)
     return tuple(reflection_from_row(row["reflection"]) for row in rows)
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from graphmem.model.companion import Persona, persona_key
 from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space
-from graphmem.store.connection import Connection, Row, Transaction
+from graphmem.store.connection import Connection, Row, Transaction, rows_of
 from graphmem.store.pages import read_page
 from graphmem.text.times import moment_of
 
@@ -21,8 +21,7 @@ def lock_persona(transaction: Transaction, tenant: str, slug: str) -> Persona | 
 
 def find_persona(reader: Transaction | Connection, tenant: str, slug: str) -> Persona | None:
     """A persona of a tenant."""
-    run = reader.fetch if isinstance(reader, Connection) else reader.run
-    rows = run("personas.find", key=persona_key(tenant, slug))
+    rows = rows_of(reader, "personas.find", key=persona_key(tenant, slug))
     return persona_from_row(rows[0]["persona"]) if rows else None
 
 

@@ -9,7 +9,7 @@ from graphmem.model.memory import memory_key
 from graphmem.model.notebook import ProfileLine
 from graphmem.model.space import Space, space_from_key
 from graphmem.model.tokens import epoch_ms
-from graphmem.store.connection import Connection, Row, Transaction
+from graphmem.store.connection import Connection, Row, Transaction, rows_of
 from graphmem.store.pages import every_row
 from graphmem.text.times import moment_of
 
@@ -20,8 +20,7 @@ def profile_of(
     reader: Transaction | Connection, space: Space, now: datetime
 ) -> tuple[ProfileLine, ...]:
     """The lines of the profile of a space whose memories are all current, oldest first."""
-    run = reader.fetch if isinstance(reader, Connection) else reader.run
-    rows = run("profile.lines", space=space.key, now=epoch_ms(now), limit=_LINES_READ)
+    rows = rows_of(reader, "profile.lines", space=space.key, now=epoch_ms(now), limit=_LINES_READ)
     return tuple(line_from_row(row["line"]) for row in rows)
 
 

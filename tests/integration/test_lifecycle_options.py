@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 from builders import NOW, a_request
-from model_server import Late, ModelServer
+from model_server import Late, ModelServer, an_answer
 from sessions import Session
 
 from graphmem.model.conversation import TurnRole
@@ -27,18 +27,6 @@ def a_fact(content="Ada works at Siemens.", **changes):
         "tags": ["work"],
         "turns": [0],
         "entities": [],
-    }
-    return values | changes
-
-
-def an_answer(*facts, **changes):
-    values = {
-        "facts": list(facts),
-        "profile_updates": [],
-        "entities": [],
-        "questions": [],
-        "reflection": None,
-        "relationships": [],
     }
     return values | changes
 

@@ -3,7 +3,7 @@
 from datetime import timedelta
 
 import pytest
-from model_server import ModelServer
+from model_server import ModelServer, an_answer
 from sessions import Session
 
 from graphmem.errors import InvalidInput, NotFound, PolicyRefused
@@ -65,18 +65,6 @@ def patch(session, uid, content):
         given=frozenset({"space", "content", "uid"}),
     )
     session.house.graphmem.writing.correct(request, caller=session.house.caller)
-
-
-def an_answer(*facts, **changes):
-    values = {
-        "facts": list(facts),
-        "profile_updates": [],
-        "entities": [],
-        "questions": [],
-        "reflection": None,
-        "relationships": [],
-    }
-    return values | changes
 
 
 def a_fact(content, category="fact", turns=(0,)):
