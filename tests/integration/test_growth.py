@@ -84,6 +84,7 @@ def test_a_year_leaves_no_more_than_the_bounds_and_all_that_was_written(bounded)
         " expires_at: datetime($end) + duration({minutes: n})})",
         end=(house.clock.now() + timedelta(days=YEAR + 1)).isoformat(),
     )
+    house.graphmem.runner.run("expire")
     house.rows(
         "UNWIND range(0, 999) AS n CREATE (:JobRun {uid: $tenant + n, job: 'expire', space: '',"
         " status: 'succeeded', started_at: datetime($start) + duration({hours: n})})",
