@@ -5,13 +5,17 @@ n {.uid, .key, .space, .importance, .extraction, has_words: n.text IS NOT NULL, 
    text: coalesce(n.text, head(COLLECT { MATCH (n)-[:RESTS_ON]->(m:Memory) RETURN m.content ORDER BY m.key })),
    memories: COLLECT { MATCH (n)-[:RESTS_ON]->(m:Memory) RETURN m.uid ORDER BY m.key }}
 
+// fragment: shown_line
+// True of a line of a profile that is shown: none of its memories is gone.
+n.space = $space AND n.noted_at IS NOT NULL AND n.dropped_at IS NULL
+AND EXISTS { (n)-[:RESTS_ON]->(:Memory) } AND @stands
+
 // name: lines
-// The lines of the profile of a space that are shown, oldest first: none of their memories is gone.
+// The lines of the profile of a space that are shown, oldest first.
 // parameters: limit, now, space
 MATCH (n:ProfileLine)
 USING INDEX n:ProfileLine(space, noted_at)
-WHERE n.space = $space AND n.noted_at IS NOT NULL AND n.dropped_at IS NULL
-  AND EXISTS { (n)-[:RESTS_ON]->(:Memory) } AND @stands
+WHERE @shown_line
 WITH n ORDER BY n.noted_at, n.key LIMIT $limit
 RETURN @profile_line AS line
 ORDER BY n.noted_at, n.key;

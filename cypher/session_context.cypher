@@ -1,7 +1,14 @@
 // name: beside
-// What stands beside recalled memories: the artefacts of those, by key, and the newest boxes of a space, told since a
-// time, as far as their memories are current.
-// parameters: artefacts, boxes, now, since, space, space_keys
+// What stands beside recalled memories: the profile of a space, those lines first that matter most, the artefacts of
+// the memories, by key, and the newest boxes of the space, told since a time, as far as their memories are current.
+// parameters: artefacts, boxes, lines, now, since, space, space_keys
+CALL () {
+  MATCH (n:ProfileLine)
+  USING INDEX n:ProfileLine(space, noted_at)
+  WHERE @shown_line
+  WITH n ORDER BY n.importance DESC, n.noted_at, n.key LIMIT $lines
+  RETURN collect(@profile_line) AS profile
+}
 CALL () {
   UNWIND $space_keys AS key
   MATCH (told:Memory {key: key})
@@ -22,7 +29,7 @@ CALL () {
     RETURN [m.uid, h.topics] ORDER BY h.number, m.key
   }]) AS boxes
 }
-RETURN artefacts, boxes;
+RETURN profile, artefacts, boxes;
 
 // name: newest
 // The newest active plain memories of some spaces.

@@ -11,17 +11,15 @@ from graphmem.lifecycle.feedback import NoteLastRecall
 from graphmem.model.caller import Caller
 from graphmem.model.feedback import LastRecall, query_hash
 from graphmem.model.memory import Memory
-from graphmem.model.notebook import NotedQuestion, ProfileLine
+from graphmem.model.notebook import NotedQuestion
 from graphmem.model.policy import LifecycleConfig, Policy
 from graphmem.model.space import Space, SpaceKind, shared_space
 from graphmem.ports import Clock
 from graphmem.recall.planner import Plan, plan
 from graphmem.recall.recall import Recall
 from graphmem.recall.request import Bundle, RankerName, RecallRequest
-from graphmem.store.connection import Connection
-from graphmem.store.profile import profile_of
 from graphmem.store.questions import Questions
-from graphmem.store.session_context import Beside, SessionContextReader
+from graphmem.store.session_context import SessionContextReader
 from graphmem.store.spaces import SpacePolicies
 
 _RECALLED_MAX = 60  # memories of a context
@@ -51,7 +49,6 @@ class ContextKeeper:
     clock: Clock
     reader: SessionContextReader
     questions: Questions
-    connection: Connection
 
     def of(
         self,
@@ -113,6 +110,7 @@ class ContextKeeper:
             limit=limit,
             ranker=RankerName.LIFECYCLE,
             graph=chosen is Plan.GRAPH_MODE,
+            edges=False,
             plan=chosen is Plan.NO_RECALL,
         )
         return self.recall.recall(request, caller=caller)
@@ -121,26 +119,20 @@ class ContextKeeper:
         self, space: Space, recalled: Sequence[Memory], chosen: Plan, config: LifecycleConfig
     ) -> ContextInput:
         now = self.clock.now()
-        beside = Beside()
-        if config.verbatim_artifacts_enabled or config.memory_boxes_enabled:
-            since = now - timedelta(days=config.box_recall_days)
-            keys = [each.key for each in recalled]
-            beside = self.reader.beside(space, keys, since=since, now=now)
+        quotable = recalled if config.verbatim_artifacts_enabled else ()
+        days = timedelta(days=config.box_recall_days)
+        since = now - days if config.memory_boxes_enabled else None
+        beside = self.reader.beside(space, [each.key for each in quotable], since=since, now=now)
         most = artefact_limit(chosen, len(recalled), config.verbatim_artifacts_max_recall)
-        words = dict(beside.artefacts) if config.verbatim_artifacts_enabled else {}
+        words = dict(beside.artefacts)
         quoted = [(each.uid, words[each.key]) for each in recalled if each.key in words]
         return ContextInput(
             recalled=recalled,
             artefacts=quoted[:most],
-            profile=self._profile(space),
-            boxes=beside.boxes if config.memory_boxes_enabled else (),
+            profile=beside.profile,
+            boxes=beside.boxes,
             questions=self._asked(space) if config.inject_questions else (),
         )
-
-    def _profile(self, space: Space) -> list[ProfileLine]:
-        """The lines of the profile, those that matter most first."""
-        lines = profile_of(self.connection, space, self.clock.now())
-        return sorted(lines, key=lambda line: (-line.importance, line.noted_at, line.uid))
 
     def _asked(self, space: Space) -> Sequence[NotedQuestion]:
         page = self.questions.page(

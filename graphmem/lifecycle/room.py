@@ -93,7 +93,6 @@ def build(core: Core) -> Room:
             clock=core.clock,
             reader=SessionContextReader(core.connection),
             questions=notebooks.questions,
-            connection=core.connection,
         ),
         sharing=Sharing(
             gateway=core.gateway,

@@ -261,7 +261,8 @@ class Recall:
         fetched = answer.fetched
         memories = self._candidates.payload(fetched, keys)
         missing = [key for key in keys if key not in memories]
-        without_edges = missing if answer.search.with_edges else keys
+        has_edges = answer.search.with_edges or not question.request.edges
+        without_edges = missing if has_edges else keys
         about = keys if question.request.cards else ()
         if not (missing or without_edges or about):
             return _Whole(memories=memories, edges=fetched.edges)

@@ -61,6 +61,7 @@ class RecallRequest:
     graph: bool = False
     plan: bool = False
     text_only: bool = False  # by words alone, without vectors
+    edges: bool = True  # whether the edges of the results are wanted
 
     @property
     def statuses(self) -> tuple[Status, ...]:
