@@ -14,7 +14,7 @@ AND EXISTS { (n)-[:RESTS_ON]->(:Memory) } AND @stands
 // The lines of the profile of a space that are shown, oldest first.
 // parameters: limit, now, space
 MATCH (n:ProfileLine)
-USING INDEX n:ProfileLine(space, noted_at)
+USING INDEX SEEK n:ProfileLine(space, noted_at)
 WHERE @shown_line
 WITH n ORDER BY n.noted_at, n.key LIMIT $limit
 RETURN @profile_line AS line
@@ -59,7 +59,7 @@ ORDER BY key;
 // The lines of the profile of a space by key, for an export; words are there where they are not those of the memory.
 // parameters: after, limit, space
 MATCH (n:ProfileLine)
-USING INDEX n:ProfileLine(key)
+USING INDEX SEEK n:ProfileLine(key)
 WHERE n.key STARTS WITH $space + '|' AND n.key > $after
 WITH n ORDER BY n.key LIMIT $limit
 RETURN n.key AS key, @profile_line AS line
@@ -69,6 +69,6 @@ ORDER BY key;
 // Remove the lines whose words a model gave in some extractions.
 // parameters: extractions, space
 MATCH (n:ProfileLine)
-USING INDEX n:ProfileLine(space, noted_at)
+USING INDEX SEEK n:ProfileLine(space, noted_at)
 WHERE n.space = $space AND n.noted_at IS NOT NULL AND n.extraction IN $extractions
 DETACH DELETE n;

@@ -33,7 +33,7 @@ RETURN collect([m.key, @edge_row]) AS edges
 // The one row of a recall, with how many memories still wait for their vectors.
 CALL () {
   MATCH (p:EmbedPending)
-  USING INDEX p:EmbedPending(space, created_at)
+  USING INDEX SEEK p:EmbedPending(space, created_at)
   WHERE p.space IN $spaces AND p.created_at > datetime({year: 1})
   RETURN count(p) AS pending
 }
@@ -115,7 +115,7 @@ CALL (found) {
 CYPHER 25
 CALL () {
   MATCH (m:Memory)
-  USING INDEX m:Memory(space, type, status)
+  USING INDEX SEEK m:Memory(space, type, status)
   WHERE @live AND @valid AND @filtered AND @tagged
   MATCH (c:Chunk)-[:OF]->(m)
   WITH m, vector.similarity.cosine(c.embedding, $vector) AS s

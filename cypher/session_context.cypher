@@ -4,7 +4,7 @@
 // parameters: artefacts, boxes, lines, now, since, space, space_keys
 CALL () {
   MATCH (n:ProfileLine)
-  USING INDEX n:ProfileLine(space, noted_at)
+  USING INDEX SEEK n:ProfileLine(space, noted_at)
   WHERE @shown_line
   WITH n ORDER BY n.importance DESC, n.noted_at, n.key LIMIT $lines
   RETURN collect(@profile_line) AS profile
@@ -12,7 +12,7 @@ CALL () {
 CALL () {
   UNWIND $space_keys AS key
   MATCH (told:Memory {key: key})
-  USING INDEX told:Memory(key)
+  USING INDEX SEEK told:Memory(key)
   MATCH (told)<-[:RESTS_ON]-(n:Artefact)
   WHERE @stands
   WITH n, key ORDER BY n.noted_at, n.key LIMIT $artefacts
@@ -20,7 +20,7 @@ CALL () {
 }
 CALL () {
   MATCH (b:Box)
-  USING INDEX b:Box(space, last_at)
+  USING INDEX SEEK b:Box(space, last_at)
   WHERE b.space = $space AND b.last_at >= datetime($since)
   WITH b ORDER BY b.last_at DESC, b.key DESC LIMIT $boxes
   RETURN collect([toString(b.last_at), b.topics, COLLECT {
@@ -37,7 +37,7 @@ RETURN profile, artefacts, boxes;
 UNWIND $spaces AS space
 CALL (space) {
   MATCH (m:Memory)
-  USING INDEX m:Memory(space, status, created_at)
+  USING INDEX SEEK m:Memory(space, status, created_at)
   WHERE m.space = space AND m.status = 'active' AND m.created_at > datetime({year: 1}) AND m.kept_by IS NULL
     AND @holds_now
   RETURN m ORDER BY m.created_at DESC, m.key DESC LIMIT $limit
