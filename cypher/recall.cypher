@@ -282,3 +282,16 @@ CALL (entities) {
 }
 @relations_of_cards
 RETURN missing, edges, [e IN entities | [e.entity_key, e.label]] AS entities, facts, relations;
+
+// name: text_counts
+// How many memories the text index has for each of some searches, counted up to a number; in the order of the searches.
+// parameters: most, texts
+CYPHER 25
+UNWIND range(0, size($texts) - 1) AS place
+CALL (place) {
+  MATCH (m:Memory)
+    SEARCH m IN (FULLTEXT INDEX memory_text FOR $texts[place] LIMIT $most)
+  RETURN count(m) AS found
+}
+RETURN found
+ORDER BY place;

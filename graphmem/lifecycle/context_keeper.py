@@ -1,20 +1,25 @@
 """The keeper of contexts: recalls for a session, and builds what an agent should know."""
 
+import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from graphmem.adapters.asking import Ask
+from graphmem.errors import ModelUnavailable
 from graphmem.gateway.gateway import Gateway
 from graphmem.lifecycle.artefacts import artefact_limit
 from graphmem.lifecycle.context import CHARS_PER_TOKEN, Context, ContextInput, build_context
 from graphmem.lifecycle.feedback import NoteLastRecall
+from graphmem.lifecycle.rerank import reranked
 from graphmem.model.caller import Caller
 from graphmem.model.feedback import LastRecall, query_hash
 from graphmem.model.memory import Memory
 from graphmem.model.notebook import NotedQuestion
 from graphmem.model.policy import LifecycleConfig, Policy
 from graphmem.model.space import Space, SpaceKind, shared_space
-from graphmem.ports import Clock
+from graphmem.ports import Clock, LanguageModel
+from graphmem.recall.expansion import Expansion
 from graphmem.recall.planner import Plan, plan
 from graphmem.recall.recall import Recall
 from graphmem.recall.request import Bundle, RankerName, RecallRequest
@@ -22,9 +27,12 @@ from graphmem.store.questions import Questions
 from graphmem.store.session_context import SessionContextReader
 from graphmem.store.spaces import SpacePolicies
 
+log = logging.getLogger(__name__)
+
 _RECALLED_MAX = 60  # memories of a context
 _LINE_CHARS = 80  # of a memory, as it is thought of before any is read
 _QUESTIONS_SHOWN = 3
+_ORDERED_LEAST = 2  # memories, of which an order can be asked
 NEWEST = "newest"  # the mode of a context for which nothing was recalled
 
 
@@ -49,6 +57,7 @@ class ContextKeeper:
     clock: Clock
     reader: SessionContextReader
     questions: Questions
+    model: LanguageModel | None = None
 
     def of(
         self,
@@ -76,6 +85,8 @@ class ContextKeeper:
         if chosen is Plan.NO_RECALL:
             return _told(Context(), chosen, bundle, mode=bundle.mode.value)
         recalled = [item.memory for item in bundle.items if item.memory.kept_by is None]
+        recalled, failed = self._reranked(query, recalled, config)
+        bundle = replace(bundle, degraded=(*bundle.degraded, *failed))
         mode = bundle.mode.value
         if not recalled:
             recalled = self.reader.newest(spaces, limit=_RECALLED_MAX, now=self.clock.now())
@@ -111,9 +122,25 @@ class ContextKeeper:
             ranker=RankerName.LIFECYCLE,
             graph=chosen is Plan.GRAPH_MODE,
             edges=False,
+            expansion=_expansion(policy.lifecycle),
             plan=chosen is Plan.NO_RECALL,
         )
         return self.recall.recall(request, caller=caller)
+
+    def _reranked(
+        self, query: str, recalled: list[Memory], config: LifecycleConfig
+    ) -> tuple[list[Memory], tuple[str, ...]]:
+        """Memories in a model's order where that is wanted and works, and what did not."""
+        if not config.rerank_enabled or len(recalled) < _ORDERED_LEAST:
+            return recalled, ()
+        if self.model is None:
+            return recalled, ("rerank_without_model",)
+        ask = Ask(model=self.model, seconds=config.rerank_timeout_ms / 1_000)
+        try:
+            return reranked(ask, query, recalled, most=config.rerank_max_candidates), ()
+        except ModelUnavailable as error:
+            log.warning("context without rerank: %s", error.message)
+            return recalled, ("rerank_unavailable",)
 
     def _given(
         self, space: Space, recalled: Sequence[Memory], chosen: Plan, config: LifecycleConfig
@@ -160,6 +187,14 @@ class ContextKeeper:
             at=self.clock.now(),
         )
         self.gateway.execute(NoteLastRecall(last=last), caller)
+
+
+def _expansion(config: LifecycleConfig) -> Expansion | None:
+    if not config.query_expansion_enabled:
+        return None
+    return Expansion(
+        cues=config.query_expansion_max_queries, letters=config.query_expansion_min_token_len
+    )
 
 
 def _told(context: Context, chosen: Plan, bundle: Bundle, *, mode: str) -> ToldContext:

@@ -41,7 +41,11 @@ from graphmem.store.statements import NearStatements
 from graphmem.store.threads import ThreadReader
 from graphmem.store.upkeep import Upkeep
 from graphmem.upkeep.consolidation import Consolidation, DueSpace
-from graphmem.upkeep.room import consolidation_steps_over, pending_embedding_over
+from graphmem.upkeep.room import (
+    consolidation_steps_over,
+    contradictions_over,
+    pending_embedding_over,
+)
 
 _CALLS = 4  # of a model that one extraction may wait for
 
@@ -93,6 +97,7 @@ def build(core: Core) -> Room:
             clock=core.clock,
             reader=SessionContextReader(core.connection),
             questions=notebooks.questions,
+            model=core.language_model,
         ),
         sharing=Sharing(
             gateway=core.gateway,
@@ -128,7 +133,7 @@ def build(core: Core) -> Room:
                 name="consolidate",
                 does=(
                     "merges near-duplicates and fragments of entities, lets newer notes take the"
-                    " place of older ones, makes summaries and topics"
+                    " place of older ones, finds contradictions, makes summaries and topics"
                 ),
                 schedule=Every(minutes=10, offset=4, where="where a space is due"),
                 function=_consolidation(core).run,
@@ -172,6 +177,7 @@ def _consolidation(core: Core) -> Consolidation:
             count_recalls,
             steps.merge,
             _reconsolidation(core).run,
+            contradictions_over(core).check,
             steps.join_fragments,
             steps.summarise_entities,
             notebooks.shorten_profile,

@@ -35,7 +35,7 @@ def _score(
         "recency": 0.5 ** (candidate.age_days(now) / policy.half_life_days),
     }
     added = {
-        "access": min(log10(candidate.recall_count + 1) / policy.access_divisor, policy.access_max),
+        "access": _access(candidate, policy),
         "importance": policy.importance_weight * importance,
         "feedback": _feedback(candidate, policy),
         "negative": _negative(candidate, policy),
@@ -51,6 +51,13 @@ def _intent(candidate: Candidate) -> Intent:
     if candidate.intent is not None:
         return noted_intent(candidate.intent)
     return intent_of(candidate.content)
+
+
+def _access(candidate: Candidate, policy: LifecyclePolicy) -> float:
+    """What recalls before add: up to 0.1."""
+    if not policy.boost_access_count:
+        return 0.0
+    return min(log10(candidate.recall_count + 1) / policy.access_divisor, policy.access_max)
 
 
 def _feedback(candidate: Candidate, policy: LifecyclePolicy) -> float:
