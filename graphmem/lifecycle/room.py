@@ -159,7 +159,9 @@ def build(core: Core) -> Room:
 def _consolidation(core: Core) -> Consolidation:
     """The pass over a space, in the order of 003."""
     steps = consolidation_steps_over(core)
-    notebooks = NotebookUpkeep(gateway=core.gateway)
+    notebooks = NotebookUpkeep(
+        gateway=core.gateway, connection=core.connection, model=core.language_model
+    )
     pending = pending_embedding_over(core)
 
     def count_recalls(_: DueSpace, run: Run) -> None:
