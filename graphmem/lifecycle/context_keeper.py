@@ -29,8 +29,9 @@ from graphmem.store.spaces import SpacePolicies
 
 log = logging.getLogger(__name__)
 
-_RECALLED_MAX = 60  # memories of a context
-_LINE_CHARS = 80  # of a memory, as it is thought of before any is read
+_RECALLED_MAX = 150  # memories of a context
+_BY_MEANING = 60  # of them that the vectors rank; words find the rest
+_LINE_CHARS = 64  # of a memory, as it is thought of before any is read
 _QUESTIONS_SHOWN = 3
 _ORDERED_LEAST = 2  # memories, of which an order can be asked
 NEWEST = "newest"  # the mode of a context for which nothing was recalled
@@ -119,6 +120,7 @@ class ContextKeeper:
             spaces=[each.name for each in spaces],
             query=query,
             limit=limit,
+            candidates_vector=_BY_MEANING,
             ranker=RankerName.LIFECYCLE,
             graph=chosen is Plan.GRAPH_MODE,
             edges=False,

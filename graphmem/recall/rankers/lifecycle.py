@@ -39,11 +39,16 @@ def _score(
         "importance": policy.importance_weight * importance,
         "feedback": _feedback(candidate, policy),
         "negative": _negative(candidate, policy),
-        "intent": policy.intent_routing_boost * intent_match(wanted, _intent(candidate), policy),
+        "intent": policy.intent_routing_boost * _intent_match(candidate, policy, wanted),
     }
     share = policy.recency_weight
     base = (1 - share) * blended["similarity"] + share * blended["recency"]
     return Scored(candidate=candidate, score=base + sum(added.values()), factors=blended | added)
+
+
+def _intent_match(candidate: Candidate, policy: LifecyclePolicy, wanted: Intent) -> float:
+    """How well a candidate is after what a cue is after; one that is after nothing matches none."""
+    return intent_match(wanted, _intent(candidate), policy) if wanted != Intent() else 0.0
 
 
 def _intent(candidate: Candidate) -> Intent:
