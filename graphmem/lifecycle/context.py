@@ -3,14 +3,17 @@
 Sections stand in one order, whole lines only; what a line says can begin no line of its own.
 """
 
-from collections.abc import Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import TypeVar
 
 from graphmem.model.memory import Memory
 from graphmem.model.notebook import NotedQuestion, ProfileLine
 from graphmem.store.session_context import ShownBox
 from graphmem.text.rendering import within_line
+
+Thing = TypeVar("Thing")
 
 CHARS_PER_TOKEN = 4
 # of the budget, so that a long profile leaves room for what was recalled
@@ -100,25 +103,17 @@ def build_context(given: ContextInput, *, max_tokens: int) -> Context:
     """
     size = max_tokens * CHARS_PER_TOKEN
     page = _Page(left=size)
-    page.add(
-        "artefacts",
-        [_line(f"\u201c{within_line(text)}\u201d", (uid,)) for uid, text in given.artefacts],
-    )
-    profile = [_line(within_line(each.text), each.memories) for each in given.profile]
-    page.add("profile", profile, most=round(size * _PROFILE_SHARE))
-    boxes = [_line(_box_text(each), each.memories) for each in given.boxes]
+    page.add("artefacts", given.artefacts, _quote)
+    page.add("profile", given.profile, _profile_line, most=round(size * _PROFILE_SHARE))
+    boxes = [_box_line(box) for box in given.boxes]
     reserved = min(_size_of("boxes", boxes), round(size * _BOXES_SHARE))
     best = page.best(given.recalled, kept_free=reserved)
-    notes = [_memory_line(each) for each in given.recalled if not each.is_episode]
-    page.add("notes", notes, among=best)
-    page.add("boxes", boxes)
-    episodes = [_memory_line(each) for each in given.recalled if each.is_episode]
-    page.add("episodes", episodes, among=best)
+    page.add_best("notes", given.recalled, best)
+    episodes = [best[each.uid] for each in given.recalled if each.is_episode and each.uid in best]
+    page.add("boxes", given.boxes, _box_line, most=page.left - _size_of("episodes", episodes))
+    page.add_best("episodes", given.recalled, best)
     if given.questions:
-        page.add(
-            "questions",
-            [_line(within_line(each.question), each.memories) for each in given.questions],
-        )
+        page.add("questions", given.questions, _question_line)
     return Context(sections=tuple(page.sections))
 
 
@@ -133,45 +128,59 @@ class _Page:
     def add(
         self,
         name: str,
-        lines: Sequence[ContextLine],
+        things: Sequence[Thing],
+        line: Callable[[Thing], ContextLine],
         *,
         most: int | None = None,
-        among: frozenset[str] | None = None,
     ) -> None:
-        """Add the first lines that fit: of ``most`` characters, of the memories ``among`` alone."""
-        new = lines if name == "boxes" else self._new(lines)
-        wanted = [line for line in new if among is None or among.issuperset(line.uids)]
-        gap = self._gap()
+        """Add the first lines of things that fit, of ``most`` characters; none of what was told."""
         room = self.left if most is None else min(self.left, most)
-        kept = _first_that_fit(wanted, room - gap - len(_HEADINGS[name]) - 1)
-        section = Section(name=name, lines=kept, cut=len(new) - len(kept))
-        self.sections.append(section)
-        if kept:
-            self.left -= len(section.text) + gap
-        if name != "boxes":
-            self.told |= set(section.uids)
+        new = [
+            each for each in map(line, things) if name == "boxes" or self.told.isdisjoint(each.uids)
+        ]
+        kept = _first_that_fit(new, room - self._gap() - len(_HEADINGS[name]) - 1)
+        self._close(name, kept, cut=len(new) - len(kept))
 
-    def best(self, memories: Sequence[Memory], *, kept_free: int) -> frozenset[str]:
-        """The uids of the first memories that fit as notes and episodes, beside what stays free."""
-        left, begun, best = self.left - kept_free, set[str](), set[str]()
+    def add_best(
+        self, name: str, memories: Sequence[Memory], best: Mapping[str, ContextLine]
+    ) -> None:
+        """Add the lines of the best memories of a section."""
+        new = [
+            each.uid for each in memories if _section_of(each) == name and each.uid not in self.told
+        ]
+        kept = tuple(best[uid] for uid in new if uid in best)
+        self._close(name, kept, cut=len(new) - len(kept))
+
+    def best(self, memories: Sequence[Memory], *, kept_free: int) -> Mapping[str, ContextLine]:
+        """The lines of the first memories that fit beside what stays free, by uid."""
+        left, begun, best = self.left - kept_free, set[str](), dict[str, ContextLine]()
         for memory in memories:
-            name = "episodes" if memory.is_episode else "notes"
             if memory.uid in self.told:
                 continue
-            left -= len(_memory_line(memory).text) + 1
+            name, line = _section_of(memory), _memory_line(memory)
+            left -= len(line.text) + 1
             left -= 0 if name in begun else len(_HEADINGS[name]) + 1 + self._gap(begun)
             if left < 0:
                 break
             begun.add(name)
-            best.add(memory.uid)
-        return frozenset(best)
+            best[memory.uid] = line
+        return best
+
+    def _close(self, name: str, lines: tuple[ContextLine, ...], *, cut: int) -> None:
+        section = Section(name=name, lines=lines, cut=cut)
+        if lines:
+            self.left -= len(section.text) + self._gap()
+        if name != "boxes":
+            self.told |= set(section.uids)
+        self.sections.append(section)
 
     def _gap(self, begun: Sized = ()) -> int:
         """How many characters stand before the next section: a blank line, but for the first."""
         return 2 if begun or any(section.lines for section in self.sections) else 0
 
-    def _new(self, lines: Sequence[ContextLine]) -> list[ContextLine]:
-        return [line for line in lines if self.told.isdisjoint(line.uids)]
+
+def _section_of(memory: Memory) -> str:
+    return "episodes" if memory.is_episode else "notes"
 
 
 def _size_of(name: str, lines: Sequence[ContextLine]) -> int:
@@ -186,6 +195,19 @@ def _first_that_fit(lines: Sequence[ContextLine], room: int) -> tuple[ContextLin
     return tuple(line for line, size in zip(lines, sizes, strict=True) if size <= room)
 
 
+def _quote(artefact: tuple[str, str]) -> ContextLine:
+    uid, text = artefact
+    return _line(f"\u201c{within_line(text)}\u201d", (uid,))
+
+
+def _profile_line(line: ProfileLine) -> ContextLine:
+    return _line(within_line(line.text), line.memories)
+
+
+def _question_line(question: NotedQuestion) -> ContextLine:
+    return _line(within_line(question.question), question.memories)
+
+
 def _line(text: str, uids: tuple[str, ...]) -> ContextLine:
     return ContextLine(text=f"- {text}", uids=uids)
 
@@ -196,7 +218,7 @@ def _memory_line(memory: Memory) -> ContextLine:
     return _line(f"{within_line(memory.content)} ({day})", (memory.uid,))
 
 
-def _box_text(box: ShownBox) -> str:
+def _box_line(box: ShownBox) -> ContextLine:
     topics = ", ".join(within_line(topic, apart=",") for topic in box.topics[:_TOPICS_SHOWN])
     memories = "1 memory" if len(box.memories) == 1 else f"{len(box.memories)} memories"
-    return f"{box.last_at.date()}: {topics} ({memories})"
+    return _line(f"{box.last_at.date()}: {topics} ({memories})", box.memories)
