@@ -1,0 +1,283 @@
+"""Folder import: the files of a folder as records that an import takes in (003, Files).
+
+What is no part of the layout, or broken, is named; all else is read.
+"""
+
+import heapq
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from graphmem.errors import InvalidInput
+from graphmem.intake.export_import import Record, Unread
+from graphmem.lifecycle.entity_matching import shown_key
+from graphmem.lifecycle.files.dates import EPOCH, day_in, milliseconds_of, moment_text, time_in
+from graphmem.lifecycle.files.differences import is_ours
+from graphmem.lifecycle.files.entity_form import entity_value
+from graphmem.lifecycle.files.folder import (
+    MANIFEST,
+    FolderReader,
+    Unfit,
+)
+from graphmem.lifecycle.files.front_matter import Page, read_page
+from graphmem.lifecycle.files.memory_form import key_of, memory_value, part_edge
+from graphmem.lifecycle.files.names import ALIASES, IDENTITY, PROFILE, made_uid
+from graphmem.lifecycle.files.page_forms import identity_values, profile_value
+from graphmem.lifecycle.files.record_forms import ARTEFACT, BOX, QUESTION, THREAD, FileForm
+from graphmem.lifecycle.files.scratch import Scratch
+from graphmem.lifecycle.files.state_forms import (
+    BUFFER,
+    LINES,
+    MADE,
+    TRACES,
+    alias_table,
+    buffer_values,
+    parsed,
+    trace_values,
+)
+from graphmem.model.entity import label_from_key
+from graphmem.text.statements import STATEMENT_MAX_CHARS, statement_hash
+from graphmem.text.times import iso
+
+_MEMORY_FOLDERS = ("facts", "corrections", "archive", "summaries")
+_FORMS = (
+    ("threads", THREAD),
+    ("boxes", BOX),
+    ("artifacts", ARTEFACT),
+    ("questions", QUESTION),
+)
+_STATE = frozenset({*LINES.values(), *MADE, BUFFER, TRACES, MANIFEST, ALIASES})
+_IMPORTANCE = 50
+Found = Record | Unread
+Values = Callable[[Any], list[Any]]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class FolderImport:
+    """Reads a folder that an export, or the source system, wrote."""
+
+    reader: FolderReader
+    scratch: Scratch
+
+    def records(self) -> Iterator[Found]:
+        """All that the folder holds, in the order in which it is to be written."""
+        for unfit in self.reader.strangers():
+            yield _left_out(unfit)
+        yield from self._state_strangers()
+        yield from self._entities()
+        yield from self._memories()
+        yield from self._links()
+        for kind in ("relation", "lineage", "conversation", "turn"):
+            yield from self._lines(kind)
+        yield from self._listed(BUFFER, "buffer", buffer_values)
+        yield from self._lines("extraction")
+        yield from self._listed(TRACES, "topic_trace", trace_values)
+        for folder, form in _FORMS:
+            yield from self._each(folder, form)
+        for path, values in ((PROFILE, self._profile), (IDENTITY, self._identity)):
+            try:
+                yield from values()
+            except InvalidInput as error:
+                yield Unread(place=path, error=error)
+        yield from self._lines("feedback")
+
+    def _state_strangers(self) -> Iterator[Unread]:
+        for folder in ("config", "state"):
+            for found in self.reader.files(folder):
+                if isinstance(found, Unfit):
+                    yield _left_out(found)
+                elif found not in _STATE:
+                    yield _unread(found, "Is no part of the layout.")
+
+    def _pages(self, folder: str) -> Iterator[str | Unread]:
+        """The paths of the Markdown files of a folder; what is none is named."""
+        for found in self.reader.files(folder):
+            if isinstance(found, Unfit):
+                yield _left_out(found)
+            elif found.endswith(".md"):
+                yield found
+            else:
+                yield _unread(found, "Is no part of the layout.")
+
+    def _read(
+        self, kind: str, path: str, value_of: Callable[[Page, str], Any], name: str = "uid"
+    ) -> Record | Unread | None:
+        """The record of a file; None where it says that there is none."""
+        try:
+            value = value_of(read_page(self.reader.text(path)), path)
+        except InvalidInput as error:
+            return Unread(place=path, error=error)
+        if value is None:
+            return None
+        uid = value[name]
+        if uid is not None and not self.scratch.add(kind, str(uid)):
+            return _unread(path, f"Another file has the id {uid} too.")
+        return Record(place=path, kind=kind, value=value)
+
+    def _entities(self) -> Iterator[Found]:
+        yield from self._aliases()
+        for path in self._pages("entities"):
+            found = self._entity(path) if isinstance(path, str) else path
+            if found:
+                yield found
+        for shown, names in self.scratch.links("alias"):
+            if not self.scratch.has("named", shown):
+                yield Record(place=ALIASES, kind="entity", value=_named(shown, json.loads(names)))
+
+    def _entity(self, path: str) -> Found | None:
+        found = self._read("entity", path, entity_value, "key")
+        if isinstance(found, Record):
+            shown = shown_key(str(found.value["key"]))
+            self.scratch.add("named", shown)
+            more = json.loads(self.scratch.led("alias", shown) or "[]")
+            found.value["aliases"] = _united(found.value["aliases"], more)
+        return found
+
+    def _aliases(self) -> Iterator[Unread]:
+        """Note the other names of entities, by key as it is shown."""
+        try:
+            for shown, names in self._table().items():
+                self.scratch.lead("alias", shown_key(key_of(shown)), json.dumps(names))
+        except InvalidInput as error:
+            yield Unread(place=ALIASES, error=error)
+
+    def _table(self) -> Mapping[str, list[str]]:
+        is_there = self.reader.has(ALIASES)
+        return alias_table(parsed(self.reader.text(ALIASES))) if is_there else {}
+
+    def _memories(self) -> Iterator[Found]:
+        """The memories by when they were stored, as far as folders and names tell that."""
+        ways = [self._timed(folder) for folder in _MEMORY_FOLDERS]
+        for _, path in heapq.merge(*ways, key=lambda each: each[0]):
+            yield self._memory(path) if isinstance(path, str) else path
+
+    def _timed(self, folder: str) -> Iterator[tuple[int, str | Unread]]:
+        day: str | None = None
+        of_day: list[tuple[int, str]] = []
+        for path in self._pages(folder):
+            if isinstance(path, Unread):
+                yield 0, path
+                continue
+            if day_in(path) != day:
+                yield from sorted(of_day)
+                day, of_day = day_in(path), []
+            of_day.append((_time_of(path), path))
+        yield from sorted(of_day)
+
+    def _memory(self, path: str) -> Found:
+        found = self._read("memory", path, self._memory_value)
+        return found or _unread(path, "Holds nothing.")
+
+    def _memory_value(self, page: Page, path: str) -> dict[str, Any]:
+        value = memory_value(page, path)
+        uid, content = str(value["uid"]), value["content"]
+        edge = None if is_ours(page.front) else part_edge(value)
+        if edge:
+            self.scratch.lead("parent", uid, edge["to"])
+        is_short = isinstance(content, str) and len(content) <= STATEMENT_MAX_CHARS
+        if is_short and not self.scratch.has("memory", uid):
+            known = json.dumps([uid, value["created_at"], value["importance"]])
+            self.scratch.lead("statement", statement_hash(content), known)
+        return value
+
+    def _links(self) -> Iterator[Found]:
+        yield from self._lines("edge")
+        for uid, parent in self.scratch.links("parent"):
+            value = {"from": uid, "to": parent, "type": "PART_OF"}
+            yield Record(place=f"parentId of {uid}", kind="edge", value=value)
+
+    def _lines(self, kind: str) -> Iterator[Found]:
+        path = LINES[kind]
+        if not self.reader.has(path):
+            return
+        for number, line in enumerate(self.reader.lines(path), start=1):
+            place = f"{path} line {number}"
+            try:
+                yield Record(place=place, kind=kind, value=parsed(line))
+            except InvalidInput as error:
+                yield Unread(place=place, error=error)
+
+    def _listed(self, path: str, kind: str, values: Values) -> Iterator[Found]:
+        """The records of a JSON file that holds several."""
+        if not self.reader.has(path):
+            return
+        try:
+            found = values(parsed(self.reader.text(path)))
+        except InvalidInput as error:
+            yield Unread(place=path, error=error)
+            return
+        for value in found:
+            yield Record(place=path, kind=kind, value=value)
+
+    def _each(self, folder: str, form: FileForm) -> Iterator[Found]:
+        for path in self._pages(folder):
+            if isinstance(path, Unread):
+                yield path
+            elif found := self._read(form.kind, path, lambda page, _: form.value(page)):
+                yield found
+
+    def _profile(self) -> Iterator[Found]:
+        for number, line in enumerate(self._text(PROFILE).split("\n"), start=1):
+            if found := self._profile_line(line, f"{PROFILE} line {number}"):
+                yield found
+
+    def _profile_line(self, line: str, place: str) -> Found | None:
+        value = profile_value(line)
+        if value is None:
+            return None
+        value = value if "uid" in value else self._resting(value["text"])
+        if value is None:
+            return _unread(place, "Rests on no memory: none in the folder says it.")
+        if not self.scratch.add("profile_line", str(value["uid"])):
+            return _unread(place, f"Another line has the id {value['uid']} too.")
+        return Record(place=place, kind="profile_line", value=value)
+
+    def _resting(self, text: str) -> dict[str, Any] | None:
+        """A line of another system as what a memory that says it says."""
+        known = self.scratch.led("statement", statement_hash(text))
+        if known is None:
+            return None
+        uid, created, importance = json.loads(known)
+        return {
+            "uid": made_uid("profile", uid),
+            "text": None,
+            "memories": [uid],
+            "importance": importance if isinstance(importance, int) else _IMPORTANCE,
+            "noted_at": created or iso(EPOCH),
+        }
+
+    def _identity(self) -> Iterator[Found]:
+        for value in identity_values(self._text(IDENTITY)):
+            if self.scratch.add("reflection", str(value["uid"])):
+                yield Record(place=IDENTITY, kind="reflection", value=value)
+            else:
+                yield _unread(IDENTITY, f"Two reflections have the id {value['uid']}.")
+
+    def _text(self, path: str) -> str:
+        return read_page(self.reader.text(path)).text if self.reader.has(path) else ""
+
+
+def _left_out(unfit: Unfit) -> Unread:
+    return _unread(unfit.path, unfit.reason)
+
+
+def _unread(place: str, reason: str) -> Unread:
+    return Unread(place=place, error=InvalidInput({"file": [reason]}))
+
+
+def _named(shown: str, names: list[str]) -> dict[str, Any]:
+    """An entity of which there are only its names."""
+    key = key_of(shown)
+    return {"key": key, "label": label_from_key(key), "aliases": names}
+
+
+def _united(known: Any, more: list[str]) -> Any:  # noqa: ANN401 - any value of YAML
+    if not isinstance(known, list):
+        return known
+    return [*known, *(each for each in more if each not in known)]
+
+
+def _time_of(path: str) -> int:
+    number = time_in(path)
+    return milliseconds_of(moment_text("day", day_in(path))) if number is None else number
