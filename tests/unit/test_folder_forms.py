@@ -1,5 +1,6 @@
 """Records as files and back: whatever they hold, the same comes back."""
 
+import json
 from datetime import UTC, datetime
 
 import pytest
@@ -23,9 +24,12 @@ from graphmem.lifecycle.files.record_forms import ARTEFACT, BOX, QUESTION, THREA
 from graphmem.lifecycle.files.state_forms import (
     alias_table,
     buffer_entry,
-    buffer_values,
+    buffer_value,
+    entry_on,
+    json_list,
+    list_head,
     trace_entry,
-    trace_values,
+    trace_value,
 )
 from graphmem.model.extraction import Category
 from graphmem.model.memory import Authority, MemoryType, Status
@@ -287,8 +291,18 @@ def test_what_waits_and_topic_traces_come_back(words, at):
     buffer = {"session": "s", "last_extraction_at": at, "extractions": 2, "turns": list(words)}
     trace = {"uid": "t", "topics": list(words), "first_at": at, "last_at": at}
 
-    assert [buffer] == buffer_values({"buffers": [buffer_entry(buffer)]})
-    assert [trace] == trace_values({"traces": [trace_entry(trace)]})
+    assert buffer == buffer_value(buffer_entry(buffer))
+    assert trace == trace_value(trace_entry(trace))
+
+
+@given(st.lists(objects, max_size=3))
+def test_each_value_of_a_list_stands_on_a_line_of_json(values):
+    file = "".join(json_list("values", values))
+    head, *lines = file.split("\n")
+
+    assert {"values": values} == json.loads(file)
+    assert list_head("values") == f"{head}\n"
+    assert values == [json.loads(text) for line in lines if (text := entry_on(line))]
 
 
 @given(st.lists(uids, min_size=2, max_size=2, unique=True))
@@ -354,3 +368,20 @@ def test_aliases_are_read_in_both_directions():
     assert {"person-jane": ["JD", "Janey"]} == alias_table(
         {"JD": "person-jane", "person-jane": ["Janey"]}
     )
+
+
+KEYS = (
+    "id category memoryKind created updated source confidence confidenceTier importanceScore"
+    " importanceLevel importanceReasons importanceKeywords status tags entityRef parentId traceId"
+    " boxId intentGoal intentActionType intentEntityTypes"
+)
+
+
+@given(memories)
+def test_a_memory_has_the_keys_of_003_in_their_order(line):
+    front = read_page(memory_file(line, InBox())).front
+    listed = [name for name in front if name in KEYS.split()]
+
+    assert [name for name in KEYS.split() if name in front] == listed
+    assert {"threadId", "part", "graphmem"} >= front.keys() - set(listed)
+    assert not any(value in (None, "", [], {}) for value in front.values())

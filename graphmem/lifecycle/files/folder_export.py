@@ -49,6 +49,7 @@ from graphmem.model.memory import Status, memory_key
 from graphmem.model.space import Space
 from graphmem.rooms import Transfer
 from graphmem.store.memories import Memories
+from graphmem.text.normalise import shorten
 from graphmem.text.statements import STATEMENT_MAX_CHARS, statement_hash
 from graphmem.upkeep.topics import TopicCounter
 
@@ -56,6 +57,7 @@ LEFT_OUT = "left_out"  # kept by a room
 _AT_ONCE = 200
 _FACTS, _CONNECTIONS = 20, 50  # of an entity that its file shows
 _TOPICS = 50
+_WORDS_CHARS = 280  # of a turn that the file of its thread shows
 Line = Mapping[str, Any]
 Report = Callable[[Mapping[str, int]], None]
 
@@ -144,6 +146,7 @@ class FolderExport:
                 self.scratch.add("hash", statement_hash(line["content"]))
         if line["status"] == Status.RETRACTED:
             return
+        self.scratch.lead("words", line["uid"], line["summary"])
         for ref in line["entities"]:
             self.scratch.lead("entity", ref["key"], ref["label"] or label_from_key(ref["key"]))
             if is_active:
@@ -156,11 +159,18 @@ class FolderExport:
             if shown is None:
                 self.counts[kind] -= 1
                 continue
-            if kind == "relation":
-                self._note_relation(shown)
-            elif kind == "extraction" and line["at"]:
-                self.last_extraction_at = max(self.last_extraction_at or "", line["at"])
+            self._know_of(kind, shown)
             yield shown
+
+    def _know_of(self, kind: str, line: Line) -> None:
+        """Note what other files show of a line."""
+        if kind == "relation":
+            self._note_relation(line)
+        elif kind == "turn" and line["content"]:
+            said = shorten(line["content"], _WORDS_CHARS)
+            self.scratch.lead("words", line["uid"], f"{line['actor'] or line['role']}: {said}")
+        elif kind == "extraction" and line["at"]:
+            self.last_extraction_at = max(self.last_extraction_at or "", line["at"])
 
     def _without_kept(self, kind: str, line: Line) -> Line | None:
         """A line without what rooms keep, and what belongs to other spaces; None where it is."""
@@ -189,10 +199,14 @@ class FolderExport:
         start, end, label = line["from"], line["to"], line["label"]
         self.scratch.note("connection", start, "", outgoing(label, end))
         self.scratch.note("connection", end, "", incoming(label, start))
+        for key, name in ((start, line["from_label"]), (end, line["to_label"])):
+            self.scratch.lead("entity", key, name or label_from_key(key))
 
     def _write_each(self, form: FileForm) -> None:
         for line in self._counted(form.kind):
-            self.writer.write(form.path(line), [form.file(line)])
+            shown = [self.scratch.led("words", uid) for uid in _told_in(form, line)]
+            text = form.file(line, [words for words in shown if words])
+            self.writer.write(form.path(line), [text])
 
     def _write_entities(self) -> None:
         for line in self._counted("entity"):
@@ -249,6 +263,13 @@ class FolderExport:
         yield "memoryCount", self.counts["memory"]
         yield "extractionCount", self.counts["extraction"]
         yield "lastExtractionAt", self.last_extraction_at
+
+
+def _told_in(form: FileForm, line: Line) -> list[str]:
+    """The memories or turns whose words the file of a record shows."""
+    if form is BOX:
+        return [member["memory"] for member in line["members"]]
+    return list(line["turns"]) if form is THREAD else []
 
 
 def _headed(head: str, parts: Iterable[str]) -> Iterator[str]:

@@ -32,11 +32,16 @@ from graphmem.lifecycle.files.state_forms import (
     MADE,
     TRACES,
     alias_table,
-    buffer_values,
+    buffer_entries,
+    buffer_value,
+    entry_on,
+    list_head,
     parsed,
-    trace_values,
+    trace_entries,
+    trace_value,
 )
 from graphmem.model.entity import label_from_key
+from graphmem.model.memory import Status
 from graphmem.text.statements import STATEMENT_MAX_CHARS, statement_hash
 from graphmem.text.times import iso
 
@@ -49,8 +54,10 @@ _FORMS = (
 )
 _STATE = frozenset({*LINES.values(), *MADE, BUFFER, TRACES, MANIFEST, ALIASES})
 _IMPORTANCE = 50
+_ELSEWHERE = ("kept_by", "from_space", "to_space")
 Found = Record | Unread
-Values = Callable[[Any], list[Any]]
+Entries = Callable[[Any], list[Any]]
+Value = Callable[[Any], Any]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -70,9 +77,9 @@ class FolderImport:
         yield from self._links()
         for kind in ("relation", "lineage", "conversation", "turn"):
             yield from self._lines(kind)
-        yield from self._listed(BUFFER, "buffer", buffer_values)
+        yield from self._listed(BUFFER, "buffer", "buffers", buffer_entries, buffer_value)
         yield from self._lines("extraction")
-        yield from self._listed(TRACES, "topic_trace", trace_values)
+        yield from self._listed(TRACES, "topic_trace", "traces", trace_entries, trace_value)
         for folder, form in _FORMS:
             yield from self._each(folder, form)
         for path, values in ((PROFILE, self._profile), (IDENTITY, self._identity)):
@@ -170,14 +177,15 @@ class FolderImport:
         return found or _unread(path, "Holds nothing.")
 
     def _memory_value(self, page: Page, path: str) -> dict[str, Any]:
-        value = memory_value(page, path)
+        value: dict[str, Any] = _own(memory_value(page, path))
         uid, content = str(value["uid"]), value["content"]
         edge = None if is_ours(page.front) else part_edge(value)
         if edge:
             self.scratch.lead("parent", uid, edge["to"])
         is_short = isinstance(content, str) and len(content) <= STATEMENT_MAX_CHARS
-        if is_short and not self.scratch.has("memory", uid):
-            known = json.dumps([uid, value["created_at"], value["importance"]])
+        is_current = is_short and value["status"] == Status.ACTIVE
+        if is_current and not self.scratch.has("memory", uid):
+            known = json.dumps([uid, value.get("created_at"), value["importance"]])
             self.scratch.lead("statement", statement_hash(content), known)
         return value
 
@@ -192,23 +200,27 @@ class FolderImport:
         if not self.reader.has(path):
             return
         for number, line in enumerate(self.reader.lines(path), start=1):
-            place = f"{path} line {number}"
-            try:
-                yield Record(place=place, kind=kind, value=parsed(line))
-            except InvalidInput as error:
-                yield Unread(place=place, error=error)
+            yield _record(f"{path} line {number}", kind, line, lambda text: _own(parsed(text)))
 
-    def _listed(self, path: str, kind: str, values: Values) -> Iterator[Found]:
-        """The records of a JSON file that holds several."""
-        if not self.reader.has(path):
-            return
-        try:
-            found = values(parsed(self.reader.text(path)))
-        except InvalidInput as error:
-            yield Unread(place=path, error=error)
-            return
-        for value in found:
-            yield Record(place=path, kind=kind, value=value)
+    def _listed(
+        self, path: str, kind: str, name: str, entries: Entries, value: Value
+    ) -> Iterator[Found]:
+        """The records of a JSON file that holds several: each on a line, or in a form of others."""
+        lines = self.reader.lines(path) if self.reader.has(path) else iter(())
+        head = next(lines, "")
+        if head == list_head(name):
+            for number, line in enumerate(lines, start=2):
+                if text := entry_on(line):
+                    place = f"{path} line {number}"
+                    yield _record(place, kind, text, lambda said: value(parsed(said)))
+        elif head:
+            try:
+                found = entries(parsed(self.reader.text(path)))
+            except InvalidInput as error:
+                yield Unread(place=path, error=error)
+                return
+            for each in found:
+                yield _record(path, kind, each, value)
 
     def _each(self, folder: str, form: FileForm) -> Iterator[Found]:
         for path in self._pages(folder):
@@ -256,6 +268,26 @@ class FolderImport:
 
     def _text(self, path: str) -> str:
         return read_page(self.reader.text(path)).text if self.reader.has(path) else ""
+
+
+def _record(place: str, kind: str, said: Any, read: Value) -> Found:  # noqa: ANN401 - any JSON
+    try:
+        return Record(place=place, kind=kind, value=read(said))
+    except InvalidInput as error:
+        return Unread(place=place, error=error)
+
+
+def _own(value: Any) -> Any:  # noqa: ANN401 - any JSON
+    """A record that belongs to the space of the folder alone.
+
+    Raises:
+        InvalidInput: a room keeps it, or it leads to another space.
+    """
+    if isinstance(value, Mapping):
+        for name in _ELSEWHERE:
+            if value.get(name) is not None:
+                raise InvalidInput({name: ["Is not taken from a folder."]})
+    return value
 
 
 def _left_out(unfit: Unfit) -> Unread:

@@ -52,6 +52,8 @@ class OnlyNew:
 
     def _key(self, space: Space, value: Any) -> str | None:  # noqa: ANN401 - any JSON
         """The key of a record, if what holds it is in the form of one."""
+        if not isinstance(value, Mapping):
+            return None
         try:
             key = self.key_of(space, value)
         except (KeyError, TypeError, ValueError):

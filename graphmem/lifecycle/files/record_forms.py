@@ -1,6 +1,6 @@
 """Record forms: boxes, artefacts, questions and threads as files, and back. Pure."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,9 +29,11 @@ class FileForm:
     text: Callable[[Line], str]
     said: Callable[[Mapping[str, Any], str], dict[str, Any]]
 
-    def file(self, line: Line) -> str:
-        """The file of a record."""
-        front, text = with_value(self.front(line)), self.text(line)
+    def file(self, line: Line, shown: Sequence[str] = ()) -> str:
+        """The file of a record; ``shown`` are lines below its text that only people read."""
+        listed = "".join(f"\n- {one_line(each)}" for each in shown)
+        front = with_value(self.front(line))
+        text = f"{self.text(line)}\n{listed}" if listed else self.text(line)
         return page_text(with_ours(front, unsaid(line, self.said(front, text))), text)
 
     def value(self, page: Page) -> dict[str, Any]:

@@ -21,6 +21,7 @@ LINES = {
 BUFFER, TRACES = "state/buffer.json", "state/trace-index.json"
 META, TOPICS, HASHES = "state/meta.json", "state/topics.json", "state/fact-hashes.txt"
 MADE = (META, TOPICS, HASHES)  # of what the others say: nothing is read from them
+_LIST_END = "]}"
 _BUFFER_NAMES = {"extractions": "extractionCount"}
 _TRACE_NAMES = {"uid": "id", "first_at": "firstSeen", "last_at": "lastSeen"}
 
@@ -32,12 +33,23 @@ def json_line(value: Mapping[str, Any]) -> str:
 
 def json_list(name: str, values: Iterable[Mapping[str, Any]]) -> Iterator[str]:
     """A JSON object with one list, in parts: each value on a line."""
-    yield f'{{"{name}": ['
-    sign = "\n"
+    yield list_head(name)
+    sign = ""
     for value in values:
         yield sign + json.dumps(value, ensure_ascii=False)
         sign = ",\n"
-    yield "\n]}\n"
+    yield f"\n{_LIST_END}\n" if sign else f"{_LIST_END}\n"
+
+
+def list_head(name: str) -> str:
+    """The first line of a JSON object with one list, of which each value stands on a line."""
+    return f'{{"{name}": [\n'
+
+
+def entry_on(line: str) -> str:
+    """What a line of such a list holds; nothing on the last one."""
+    text = line.strip().removesuffix(",")
+    return "" if text == _LIST_END else text
 
 
 def json_object(pairs: Iterable[tuple[str, Any]]) -> Iterator[str]:
@@ -68,8 +80,8 @@ def buffer_entry(line: Mapping[str, Any]) -> dict[str, Any]:
     return {_camel(name, _BUFFER_NAMES): value for name, value in line.items()}
 
 
-def buffer_values(found: Any) -> list[Any]:  # noqa: ANN401 - any JSON
-    """The values of the lines of buffers.
+def buffer_entries(found: Any) -> list[Any]:  # noqa: ANN401 - any JSON
+    """The buffers of a file that is no list of ours line by line.
 
     Raises:
         InvalidInput: another system wrote it: its turns are none of ours.
@@ -77,7 +89,15 @@ def buffer_values(found: Any) -> list[Any]:  # noqa: ANN401 - any JSON
     if not isinstance(found, Mapping) or not isinstance(found.get("buffers"), list):
         message = "Holds turns that were not extracted yet; post them to /v1/turns."
         raise InvalidInput({"buffer": [message]})
-    return [_snaked(each, _BUFFER_NAMES) for each in found["buffers"]]
+    return list(found["buffers"])
+
+
+def buffer_value(entry: Any) -> Any:  # noqa: ANN401 - any JSON
+    """The value of the line of a buffer."""
+    if not isinstance(entry, Mapping):
+        return entry
+    meant = {other: name for name, other in _BUFFER_NAMES.items()}
+    return {meant.get(name) or _snake(name): value for name, value in entry.items()}
 
 
 def trace_entry(line: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,8 +105,12 @@ def trace_entry(line: Mapping[str, Any]) -> dict[str, Any]:
     return {_camel(name, _TRACE_NAMES): value for name, value in line.items()}
 
 
-def trace_values(found: Any) -> list[Any]:  # noqa: ANN401 - any JSON
-    """The values of the lines of topic traces, which others also keep by their ids."""
+def trace_entries(found: Any) -> list[Any]:  # noqa: ANN401 - any JSON
+    """The topic traces of a file, which others also keep by their ids.
+
+    Raises:
+        InvalidInput: it holds none.
+    """
     traces = found.get("traces", found) if isinstance(found, Mapping) else found
     if isinstance(traces, Mapping):
         traces = [
@@ -95,10 +119,15 @@ def trace_values(found: Any) -> list[Any]:  # noqa: ANN401 - any JSON
         ]
     if not isinstance(traces, list):
         raise InvalidInput({"topic_trace": ["Must be a list of topic traces."]})
-    return [_trace(each) for each in traces]
+    return traces
 
 
-def _trace(entry: Any) -> Any:  # noqa: ANN401 - any JSON
+def trace_value(entry: Any) -> Any:  # noqa: ANN401 - any JSON
+    """The value of the line of a topic trace.
+
+    Raises:
+        InvalidInput: a time in it is none.
+    """
     if not isinstance(entry, Mapping):
         return entry
     last = moment_text("lastSeen", entry.get("lastSeen"))
@@ -129,13 +158,6 @@ def alias_table(found: Any) -> dict[str, list[str]]:  # noqa: ANN401 - any JSON
 
 def _camel(name: str, names: Mapping[str, str]) -> str:
     return names.get(name) or re.sub(r"_([a-z])", lambda match: match[1].upper(), name)
-
-
-def _snaked(entry: Any, names: Mapping[str, str]) -> Any:  # noqa: ANN401 - any JSON
-    if not isinstance(entry, Mapping):
-        return entry
-    meant = {other: name for name, other in names.items()}
-    return {meant.get(name) or _snake(name): value for name, value in entry.items()}
 
 
 def _snake(name: str) -> str:
