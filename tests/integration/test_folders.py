@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import re
 
 import pytest
@@ -23,6 +24,31 @@ from graphmem.model.memory import Status
 from graphmem.model.writing import Outcome
 from graphmem.text.statements import statement_hash
 
+SIGNS = [
+    *"ab 1:#-'\"\\{}[]|>&*!%@`~,?",
+    "\n",
+    "\r\n",
+    "\t",
+    "---\n",
+    "\n\n",
+    "# ",
+    "- ",
+    "é",
+    "\u2028",
+]
+SIGNS += [
+    "\x85",
+    "\ufeff",
+    "🦀",
+    "日",
+    "no",
+    "null",
+    "2026-03-01",
+    "<!-- ",
+    " -->",
+    "\u202e",
+    "\x7f",
+]
 NASTY = (
     "---\nid: other\n---\n\nNot front matter.",
     "# Heading\n\n## Facts\n\n- a: b",
@@ -143,6 +169,40 @@ def test_a_space_goes_through_a_folder_and_comes_back_byte_by_byte(ada, tmp_path
     assert sorted(lines) == sorted(export_lines(ada.house.graphmem.transfers, again.space))
     assert written["memory"] == counts["created"]
     assert {"failed", "left_out"}.isdisjoint(counts)
+
+
+def test_any_contents_go_through_a_folder_and_come_back_byte_by_byte(ada, tmp_path):
+    signs = random.Random(7)  # noqa: S311 - no secret
+
+    def a_text(most):
+        return "".join(signs.choices(SIGNS, k=signs.randint(1, most)))
+
+    requests = []
+    for number in range(150):
+        native = {"category": a_text(9), "keywords": [a_text(4)], "parent": a_text(3), "x": None}
+        request = a_request(
+            a_text(60),
+            uid=f"r-{number}",
+            tags=(a_text(8), a_text(8)),
+            summary=a_text(20),
+            actor=a_text(8),
+            metadata={a_text(6): a_text(6), "n": signs.random()},
+            native=signs.choice([None, native, {"kind": "note"}]),
+            importance=signs.randint(0, 100),
+            confidence=signs.random(),
+            valid_from=signs.choice([None, ada.house.clock.now()]),
+        )
+        requests.append(request)
+    ada.house.write(*requests)
+    put(ada, tmp_path / "one")
+    again = Session(ada.house, "user:again")
+    counts, problems = take(again, tmp_path / "one")
+    put(again, tmp_path / "two")
+
+    assert [] == problems
+    assert counts["created"] > 100
+    assert tree(tmp_path / "one") == tree(tmp_path / "two")
+    assert sorted(ada.memories()) == sorted(again.memories())
 
 
 def test_the_layout_of_003_is_written_whole(ada, tmp_path):
@@ -389,7 +449,29 @@ Likes tea.
 ## Facts
 
 - Ada prefers green tea.
+
+## Connections
+
+- [[person-bob]] (works with)
+- lives in: place-lyon
+- nothing that can be read
 """
+ARTEFACT = """---
+id: artifact-1
+artifactType: principle
+sourceMemoryId: preference-1767312000000-a1b2
+created: 2026-01-02
+---
+Always green tea.
+"""
+WAITING = {
+    "turns": [
+        {"role": "user", "content": "My cat is called Miso.", "timestamp": 1767312000000},
+        {"role": "assistant", "content": "Nice."},
+    ],
+    "lastExtractionAt": "2026-01-01T00:00:00Z",
+    "extractionCount": 3,
+}
 FOLDER = {
     "facts/2026-01-02/preference-1767312000000-a1b2.md": FACT,
     "facts/2026-01-05/moment-1767571200000-e5f6.md": BARE,
@@ -400,6 +482,8 @@ FOLDER = {
     "state/trace-index.json": (
         '{"traces": {"trace-12345678": {"topics": ["tea"], "lastSeen": "2026-01-02T01:00:00Z"}}}'
     ),
+    "artifacts/2026-01-02/artifact-1.md": ARTEFACT,
+    "state/buffer.json": json.dumps(WAITING),
     "state/fact-hashes.txt": "aa\nbb\n",
     "state/topics.json": "{}",
     "profile.md": "# Profile\n\n## Drinks\n\n- Ada prefers green tea\n- Nobody said this.\n",
@@ -419,9 +503,17 @@ def test_a_folder_of_the_source_system_moves_in(ada, tmp_path):
     counts, problems = take(ada, tmp_path)
 
     assert ["profile.md line 6"] == [each.partition(":")[0] for each in problems]
-    assert {"created": 3, "boxes": 1, "entities": 1, "topic_traces": 1, "edges": 1}.items() <= (
-        counts.items()
-    )
+    assert {
+        "created": 3,
+        "boxes": 1,
+        "entities": 1,
+        "topic_traces": 1,
+        "edges": 1,
+        "relations": 2,
+        "artefacts": 1,
+        "turns": 3,
+        "buffers": 1,
+    }.items() <= counts.items()
     fact = ada.memory("preference-1767312000000-a1b2")
     assert ("Ada prefers green tea.", 77, 0.95, ("tea", "no"), "preference", Status.ACTIVE) == (
         *(fact.content, fact.importance, fact.confidence, fact.tags, fact.category, fact.status),
@@ -437,6 +529,20 @@ def test_a_folder_of_the_source_system_moves_in(ada, tmp_path):
     )
     assert "2026-01-05" == str(ada.memory("moment-1767571200000-e5f6").created_at.date())
     notebooks = ada.keeper.notebooks
+    (artefact,) = notebooks.artefacts.of_space(ada.space)
+    assert ("Always green tea.", fact.uid, "constraint") == (
+        *(artefact.text, artefact.memory, artefact.type),
+    )
+    (done,) = ada.keeper.flush(ada.space, None, caller=ada.house.caller)
+    assert ["My cat is called Miso."] == [each.content for each in done.extraction.kept.facts]
+    relations = ada.house.rows(
+        "MATCH (a:Entity)-[r:RELATION]->(b:Entity) WHERE a.space STARTS WITH $tenant"
+        " RETURN a.entity_key, r.label, b.entity_key ORDER BY b.entity_key"
+    )
+    assert [
+        ("person:ada", "works with", "person:bob"),
+        ("person:ada", "lives in", "place:lyon"),
+    ] == (relations)
     (box,) = notebooks.boxes.of_space(ada.space)
     assert ("box-7", "trace-12345678", 2) == (box.uid, box.trace, len(box.members))
     (line,) = notebooks.profile(ada.space)
@@ -488,7 +594,7 @@ BROKEN = {
     "questions/q.md": "---\nid: q\n---\nWhat of?\n",
     "config/other.json": "{}",
     "state/links.jsonl": '{"from": "gone", "to": "too", "type": "RELATED_TO"}\nnot json\n[]\n',
-    "state/buffer.json": '{"turns": [], "extractionCount": 1}',
+    "state/buffer.json": '{"turns": ["What?"], "extractionCount": 1}',
     "notes/mine.md": "Mine.",
     "README.txt": "Mine.",
 }

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from graphmem.errors import InvalidInput
 from graphmem.lifecycle.files.dates import moment_text
 from graphmem.lifecycle.files.entity_form import KnownOfIt, entity_file, entity_value
+from graphmem.lifecycle.files.foreign import connections, waiting
 from graphmem.lifecycle.files.front_matter import page_text, read_page
 from graphmem.lifecycle.files.memory_form import InBox, memory_file, memory_value
 from graphmem.lifecycle.files.names import entity_path, memory_path, safe
@@ -362,6 +363,36 @@ def test_words_of_yaml_are_words():
 
     assert ["no", "on", "010", "1_000", "12:30", "2026-03-01"] == page.front["tags"]
     assert "A.\r" == page.text
+
+
+@pytest.mark.parametrize(
+    ("line", "label"),
+    [
+        ("- [[person-bob]] (works with)", "works with"),
+        ("* works with \u2192 person-bob", "works with"),
+        ("+ person-bob: works with", "works with"),
+        ("- person-bob", "related"),
+    ],
+)
+def test_a_line_below_connections_names_another_entity_and_how_it_stands_to_it(line, label):
+    entity = {"key": "person:ada", "label": "Ada", "updated_at": None}
+    text = f"# Ada\n\n- person-eve: before\n\n## Connections\n\n{line}\n\n## Facts\n\n- person-eve: behind"
+    (relation,) = connections(entity, text)
+
+    assert ("person:ada", label, "person:bob") == tuple(
+        relation[name] for name in ("from", "label", "to")
+    )
+
+
+@pytest.mark.parametrize("found", [[], {}, {"turns": {}}, {"turns": ["a"]}])
+def test_a_buffer_without_turns_that_can_be_read_is_named(found):
+    with pytest.raises(InvalidInput) as error:
+        waiting(found)
+    assert {"buffer"} == set(error.value.fields)
+
+
+def test_a_buffer_of_nothing_is_nothing():
+    assert [] == waiting({"turns": [], "extractionCount": 7})
 
 
 def test_aliases_are_read_in_both_directions():

@@ -20,6 +20,12 @@ from graphmem.lifecycle.files.folder import (
     FolderReader,
     Unfit,
 )
+from graphmem.lifecycle.files.foreign import (
+    Records,
+    connections,
+    turn_of_artefact,
+    waiting,
+)
 from graphmem.lifecycle.files.front_matter import Page, read_page
 from graphmem.lifecycle.files.memory_form import key_of, memory_value, part_edge
 from graphmem.lifecycle.files.names import ALIASES, IDENTITY, PROFILE, made_uid
@@ -32,7 +38,6 @@ from graphmem.lifecycle.files.state_forms import (
     MADE,
     TRACES,
     alias_table,
-    buffer_entries,
     buffer_value,
     entry_on,
     list_head,
@@ -56,7 +61,7 @@ _STATE = frozenset({*LINES.values(), *MADE, BUFFER, TRACES, MANIFEST, ALIASES})
 _IMPORTANCE = 50
 _ELSEWHERE = ("kept_by", "from_space", "to_space")
 Found = Record | Unread
-Entries = Callable[[Any], list[Any]]
+Entries = Callable[[Any], Records]
 Value = Callable[[Any], Any]
 
 
@@ -75,11 +80,16 @@ class FolderImport:
         yield from self._entities()
         yield from self._memories()
         yield from self._links()
-        for kind in ("relation", "lineage", "conversation", "turn"):
+        yield from self._lines("relation")
+        for _, said in self.scratch.links("connection"):
+            relation = json.loads(said)
+            place = f"connections of {shown_key(relation['from'])}"
+            yield Record(place=place, kind="relation", value=relation)
+        for kind in ("lineage", "conversation", "turn"):
             yield from self._lines(kind)
-        yield from self._listed(BUFFER, "buffer", "buffers", buffer_entries, buffer_value)
+        yield from self._listed(BUFFER, "buffer", "buffers", _buffers, buffer_value)
         yield from self._lines("extraction")
-        yield from self._listed(TRACES, "topic_trace", "traces", trace_entries, trace_value)
+        yield from self._listed(TRACES, "topic_trace", "traces", _traces, trace_value)
         for folder, form in _FORMS:
             yield from self._each(folder, form)
         for path, values in ((PROFILE, self._profile), (IDENTITY, self._identity)):
@@ -133,13 +143,20 @@ class FolderImport:
                 yield Record(place=ALIASES, kind="entity", value=_named(shown, json.loads(names)))
 
     def _entity(self, path: str) -> Found | None:
-        found = self._read("entity", path, entity_value, "key")
+        found = self._read("entity", path, self._entity_value, "key")
         if isinstance(found, Record):
             shown = shown_key(str(found.value["key"]))
             self.scratch.add("named", shown)
             more = json.loads(self.scratch.led("alias", shown) or "[]")
             found.value["aliases"] = _united(found.value["aliases"], more)
         return found
+
+    def _entity_value(self, page: Page, path: str) -> dict[str, Any] | None:
+        value = entity_value(page, path)
+        if value and not is_ours(page.front):
+            for relation in connections(value, page.text):
+                self.scratch.lead("connection", relation["uid"], json.dumps(relation))
+        return value
 
     def _aliases(self) -> Iterator[Unread]:
         """Note the other names of entities, by key as it is shown."""
@@ -219,15 +236,26 @@ class FolderImport:
             except InvalidInput as error:
                 yield Unread(place=path, error=error)
                 return
-            for each in found:
-                yield _record(path, kind, each, value)
+            for which, each in found:
+                yield _record(path, which, each, value if which == kind else lambda said: said)
 
     def _each(self, folder: str, form: FileForm) -> Iterator[Found]:
         for path in self._pages(folder):
             if isinstance(path, Unread):
                 yield path
             elif found := self._read(form.kind, path, lambda page, _: form.value(page)):
+                if form is ARTEFACT and isinstance(found, Record):
+                    yield from self._turn_of(found)
                 yield found
+
+    def _turn_of(self, artefact: Record) -> Iterator[Record]:
+        """The turn that an artefact of another system is of."""
+        for kind, value in turn_of_artefact(artefact.value):
+            if kind == "turn":
+                artefact.value["turn"] = value["uid"]
+                yield Record(place=artefact.place, kind=kind, value=value)
+            elif self.scratch.add(kind, value["id"]):
+                yield Record(place=artefact.place, kind=kind, value=value)
 
     def _profile(self) -> Iterator[Found]:
         for number, line in enumerate(self._text(PROFILE).split("\n"), start=1):
@@ -275,6 +303,16 @@ def _record(place: str, kind: str, said: Any, read: Value) -> Found:  # noqa: AN
         return Record(place=place, kind=kind, value=read(said))
     except InvalidInput as error:
         return Unread(place=place, error=error)
+
+
+def _buffers(found: Any) -> Records:  # noqa: ANN401 - any JSON
+    """The buffers of a file, of ours or of another system, with the turns that only they hold."""
+    ours = found.get("buffers") if isinstance(found, Mapping) else None
+    return [("buffer", each) for each in ours] if isinstance(ours, list) else waiting(found)
+
+
+def _traces(found: Any) -> Records:  # noqa: ANN401 - any JSON
+    return [("topic_trace", each) for each in trace_entries(found)]
 
 
 def _own(value: Any) -> Any:  # noqa: ANN401 - any JSON

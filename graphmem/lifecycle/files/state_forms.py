@@ -80,18 +80,6 @@ def buffer_entry(line: Mapping[str, Any]) -> dict[str, Any]:
     return {_camel(name, _BUFFER_NAMES): value for name, value in line.items()}
 
 
-def buffer_entries(found: Any) -> list[Any]:  # noqa: ANN401 - any JSON
-    """The buffers of a file that is no list of ours line by line.
-
-    Raises:
-        InvalidInput: another system wrote it: its turns are none of ours.
-    """
-    if not isinstance(found, Mapping) or not isinstance(found.get("buffers"), list):
-        message = "Holds turns that were not extracted yet; post them to /v1/turns."
-        raise InvalidInput({"buffer": [message]})
-    return list(found["buffers"])
-
-
 def buffer_value(entry: Any) -> Any:  # noqa: ANN401 - any JSON
     """The value of the line of a buffer."""
     if not isinstance(entry, Mapping):
