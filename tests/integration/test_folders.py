@@ -145,6 +145,11 @@ def a_history(session):
         given=frozenset({"name", "aliases", "description", "attributes"}),
     )
     register = house.graphmem.entity_register
+    for type_ in ("org", "company"):
+        one = EntityRequest(
+            name="Acme", aliases=(f"A{type_}",), given=frozenset({"name", "aliases"})
+        )
+        register.declare(session.space, type_, one, caller=house.caller)
     register.declare(session.space, "person", request, caller=house.caller)
     summary = {"from": "n-3", "type": "SUMMARY_OF", "to": "n-4"}
     *_, done = import_lines(

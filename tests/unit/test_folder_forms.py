@@ -1,7 +1,10 @@
 """Records as files and back: whatever they hold, the same comes back."""
 
 import json
+import re
+from contextlib import suppress
 from datetime import UTC, datetime
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -10,10 +13,10 @@ from hypothesis import strategies as st
 from graphmem.errors import InvalidInput
 from graphmem.lifecycle.files.dates import moment_text
 from graphmem.lifecycle.files.entity_form import KnownOfIt, entity_file, entity_value
-from graphmem.lifecycle.files.foreign import connections, waiting
-from graphmem.lifecycle.files.front_matter import page_text, read_page
-from graphmem.lifecycle.files.memory_form import InBox, memory_file, memory_value
-from graphmem.lifecycle.files.names import entity_path, memory_path, safe
+from graphmem.lifecycle.files.foreign import connections, turn_of_artefact, waiting
+from graphmem.lifecycle.files.front_matter import Page, page_text, read_page
+from graphmem.lifecycle.files.memory_form import InBox, key_of, memory_file, memory_value, part_edge
+from graphmem.lifecycle.files.names import entity_name, entity_path, memory_path, safe
 from graphmem.lifecycle.files.page_forms import (
     IDENTITY_HEAD,
     identity_values,
@@ -29,6 +32,7 @@ from graphmem.lifecycle.files.state_forms import (
     entry_on,
     json_list,
     list_head,
+    trace_entries,
     trace_entry,
     trace_value,
 )
@@ -314,6 +318,16 @@ def test_names_differ_where_ids_do_and_letter_case_does_not_count(two):
     assert set(safe(one)) <= set("abcdefghijklmnopqrstuvwxyz0123456789-~")
 
 
+def test_no_two_entities_share_a_file_or_a_name_in_the_table_of_aliases():
+    slugs = ("jane", "jane_doe", "jane__doe", "josé", "jose", "josè", "日本", "中国", "x" * 300)
+    keys = [f"{type_}:{slug}" for type_ in ("person", "org", "company", "a_b") for slug in slugs]
+    paths = {entity_path(key).casefold() for key in keys}
+
+    assert len(keys) == len(paths) == len({entity_name(key) for key in keys})
+    assert all(re.fullmatch(r"entities/[a-z0-9~-]{1,120}\.md", path) for path in paths)
+    assert keys == [key_of(entity_name(key)) for key in keys]
+
+
 @pytest.mark.parametrize(
     ("written", "read"),
     [
@@ -376,7 +390,8 @@ def test_words_of_yaml_are_words():
 )
 def test_a_line_below_connections_names_another_entity_and_how_it_stands_to_it(line, label):
     entity = {"key": "person:ada", "label": "Ada", "updated_at": None}
-    text = f"# Ada\n\n- person-eve: before\n\n## Connections\n\n{line}\n\n## Facts\n\n- person-eve: behind"
+    other = "- person-eve: elsewhere"
+    text = f"# Ada\n\n{other}\n\n## Connections\n\n{line}\n\n## Facts\n\n{other}"
     (relation,) = connections(entity, text)
 
     assert ("person:ada", label, "person:bob") == tuple(
@@ -416,3 +431,51 @@ def test_a_memory_has_the_keys_of_003_in_their_order(line):
     assert [name for name in KEYS.split() if name in front] == listed
     assert {"threadId", "part", "graphmem"} >= front.keys() - set(listed)
     assert not any(value in (None, "", [], {}) for value in front.values())
+
+
+names = st.sampled_from(
+    [
+        *KEYS.split(),
+        *("createdAt", "sealedAt", "sealReason", "sessionKey", "topics", "memoryIds", "turnIds"),
+        *("type", "memoryId", "priority", "resolved", "answer", "title", "turnCount", "words"),
+        *("name", "aliases", "attributes", "summary", "expiresAt", "graphmem", "threadId", "part"),
+    ]
+)
+strange = st.dictionaries(names, json_values | objects, max_size=6)
+
+
+@given(strange, texts)
+def test_a_page_of_anything_is_read_or_what_is_wrong_with_it_is_named(front, text):
+    page = Page(front, text)
+    readers = (
+        lambda: memory_value(page, "archive/2026-01-02/x-1-y.md"),
+        lambda: part_edge(memory_value(page, "facts/x.md")),
+        lambda: list(connections(entity_value(page, "entities/x.md") or {}, text)),
+        lambda: turn_of_artefact(ARTEFACT.value(page)),
+        *(partial(form.value, page) for form in (BOX, QUESTION, THREAD)),
+    )
+    for read in readers:
+        with suppress(InvalidInput):
+            json.dumps(read())
+
+
+@given(json_values | st.dictionaries(st.sampled_from(["turns", "traces"]), json_values))
+def test_json_of_anything_is_read_or_what_is_wrong_with_it_is_named(found):
+    readers = (
+        lambda: alias_table(found),
+        lambda: waiting(found),
+        lambda: [trace_value(each) for each in trace_entries(found)],
+        lambda: buffer_value(found),
+    )
+    for read in readers:
+        with suppress(InvalidInput):
+            json.dumps(read())
+
+
+@given(st.text())
+def test_a_file_of_anything_is_read_or_what_is_wrong_with_it_is_named(file):
+    for each in (file, f"---\n{file}\n---\n", f"---\na: {file}\n---\n{file}"):
+        with suppress(InvalidInput):
+            read_page(each)
+        list(identity_values(file))
+        [profile_value(line) for line in file.split("\n")]

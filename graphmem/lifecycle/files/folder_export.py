@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from graphmem.lifecycle.entity_matching import shown_key
 from graphmem.lifecycle.files.entity_form import KnownOfIt, entity_file, incoming, outgoing
 from graphmem.lifecycle.files.folder import FolderWriter
 from graphmem.lifecycle.files.memory_form import InBox, memory_file
@@ -19,6 +18,7 @@ from graphmem.lifecycle.files.names import (
     ALIASES,
     IDENTITY,
     PROFILE,
+    entity_name,
     entity_path,
     memory_path,
 )
@@ -28,6 +28,7 @@ from graphmem.lifecycle.files.page_forms import (
     profile_line,
     reflection,
 )
+from graphmem.lifecycle.files.plain_lines import Line, PlainLines
 from graphmem.lifecycle.files.record_forms import ARTEFACT, BOX, QUESTION, THREAD, FileForm
 from graphmem.lifecycle.files.scratch import Scratch
 from graphmem.lifecycle.files.state_forms import (
@@ -58,7 +59,6 @@ _AT_ONCE = 200
 _FACTS, _CONNECTIONS = 20, 50  # of an entity that its file shows
 _TOPICS = 50
 _WORDS_CHARS = 280  # of a turn that the file of its thread shows
-Line = Mapping[str, Any]
 Report = Callable[[Mapping[str, int]], None]
 
 
@@ -75,6 +75,11 @@ class FolderExport:
     counts: Counter[str] = field(default_factory=Counter)
     topics: TopicCounter = field(default_factory=TopicCounter)
     last_extraction_at: str | None = None
+
+    @property
+    def plain(self) -> PlainLines:
+        """The lines without what rooms keep."""
+        return PlainLines(scratch=self.scratch)
 
     def run(self) -> Mapping[str, int]:
         """Write all files; how many lines of each kind they hold.
@@ -121,8 +126,7 @@ class FolderExport:
 
     def _write_memories(self) -> None:
         for line in self._lines("memory"):
-            if line["kept_by"]:
-                self.scratch.add("kept", line["uid"])
+            if self.plain.leave_out(line):
                 self.counts[LEFT_OUT] += 1
                 continue
             self._write_memory(line)
@@ -155,7 +159,7 @@ class FolderExport:
     def _shown(self, kind: str) -> Iterator[Line]:
         """The lines of a kind without what rooms keep."""
         for line in self._counted(kind):
-            shown = self._without_kept(kind, line)
+            shown = self.plain.without_kept(kind, line)
             if shown is None:
                 self.counts[kind] -= 1
                 continue
@@ -171,29 +175,6 @@ class FolderExport:
             self.scratch.lead("words", line["uid"], f"{line['actor'] or line['role']}: {said}")
         elif kind == "extraction" and line["at"]:
             self.last_extraction_at = max(self.last_extraction_at or "", line["at"])
-
-    def _without_kept(self, kind: str, line: Line) -> Line | None:
-        """A line without what rooms keep, and what belongs to other spaces; None where it is."""
-        if kind in {"edge", "lineage"}:
-            is_kept = self._is_kept(line["from"]) or self._is_kept(line["to"])
-            return None if is_kept or "from_space" in line else line
-        if kind == "conversation" and line["kept_by"]:
-            self.scratch.add("conversation", line["id"])
-            return None
-        if kind == "turn":
-            is_kept = self.scratch.has("conversation", line["conversation_id"])
-            left = [each for each in line["memories"] if not self._is_kept(each["uid"])]
-            return None if is_kept else {**line, "memories": left}
-        return self._resting(line) if kind == "relation" else line
-
-    def _resting(self, line: Line) -> Line | None:
-        """A relation as far as it rests on what no room keeps."""
-        left = [uid for uid in line["memories"] if not self._is_kept(uid)]
-        rests = left or line["by_hand"] or not line["memories"]
-        return {**line, "memories": left} if rests else None
-
-    def _is_kept(self, uid: str) -> bool:
-        return self.scratch.has("kept", uid)
 
     def _note_relation(self, line: Line) -> None:
         start, end, label = line["from"], line["to"], line["label"]
@@ -213,7 +194,7 @@ class FolderExport:
             self.scratch.add("declared", line["key"])
             self._write_entity(line, is_declared=True)
             if line["aliases"]:
-                self.scratch.lead("alias", shown_key(line["key"]), json.dumps(line["aliases"]))
+                self.scratch.lead("alias", entity_name(line["key"]), json.dumps(line["aliases"]))
         for key, label in self.scratch.links("entity"):
             if not self.scratch.has("declared", key):
                 self._write_entity(_mentioned(key, label), is_declared=False)

@@ -138,16 +138,14 @@ class FolderImport:
             found = self._entity(path) if isinstance(path, str) else path
             if found:
                 yield found
-        for shown, names in self.scratch.links("alias"):
-            if not self.scratch.has("named", shown):
-                yield Record(place=ALIASES, kind="entity", value=_named(shown, json.loads(names)))
+        for key, names in self.scratch.links("alias"):
+            if not self.scratch.has("entity", key):
+                yield Record(place=ALIASES, kind="entity", value=_named(key, json.loads(names)))
 
     def _entity(self, path: str) -> Found | None:
         found = self._read("entity", path, self._entity_value, "key")
         if isinstance(found, Record):
-            shown = shown_key(str(found.value["key"]))
-            self.scratch.add("named", shown)
-            more = json.loads(self.scratch.led("alias", shown) or "[]")
+            more = json.loads(self.scratch.led("alias", str(found.value["key"])) or "[]")
             found.value["aliases"] = _united(found.value["aliases"], more)
         return found
 
@@ -159,10 +157,10 @@ class FolderImport:
         return value
 
     def _aliases(self) -> Iterator[Unread]:
-        """Note the other names of entities, by key as it is shown."""
+        """Note the other names of entities, by key."""
         try:
             for shown, names in self._table().items():
-                self.scratch.lead("alias", shown_key(key_of(shown)), json.dumps(names))
+                self.scratch.lead("alias", key_of(shown), json.dumps(names))
         except InvalidInput as error:
             yield Unread(place=ALIASES, error=error)
 
@@ -336,9 +334,8 @@ def _unread(place: str, reason: str) -> Unread:
     return Unread(place=place, error=InvalidInput({"file": [reason]}))
 
 
-def _named(shown: str, names: list[str]) -> dict[str, Any]:
+def _named(key: str, names: list[str]) -> dict[str, Any]:
     """An entity of which there are only its names."""
-    key = key_of(shown)
     return {"key": key, "label": label_from_key(key), "aliases": names}
 
 

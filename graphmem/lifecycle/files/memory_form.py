@@ -4,6 +4,7 @@ The keys are those of 003 in their order; then ``threadId`` and ``part``, and ``
 what these do not say.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -55,6 +56,7 @@ _STATUSES = {
     "invalidated": Status.SUPERSEDED,
     "deleted": Status.RETRACTED,
 }
+_CORE_KEY = re.compile(r"[a-z][a-z0-9_]*:")
 _TYPES = {"company", *EntityType}
 
 
@@ -246,8 +248,9 @@ def key_of(shown: str) -> str:
     What can be no key stays as it is: the check of lines names it.
     """
     is_typed = shown.partition("-")[0] in _TYPES
+    typed = core_key(shown if is_typed else f"{EntityType.OTHER}-{shown}")
     try:
-        return entity_ref(core_key(shown if is_typed else f"{EntityType.OTHER}-{shown}")).key
+        return entity_ref(shown if _CORE_KEY.match(shown) else typed).key
     except ValueError:
         return shown
 

@@ -59,9 +59,14 @@ def box_path(uid: str, created_at: str) -> str:
 
 def entity_path(key: str) -> str:
     """Where an entity lies, by its key in the graph."""
+    shown = entity_name(key)
+    return f"entities/{shown if _is_safe(shown) else _told_apart(shown_key(key), key)}.md"
+
+
+def entity_name(key: str) -> str:
+    """What stands for the key of an entity: its form of 003, or where that loses something, it."""
     shown = shown_key(key)
-    name = shown if core_key(shown) == key and _is_safe(shown) else _told_apart(shown, key)
-    return f"entities/{name}.md"
+    return shown if core_key(shown) == key else key
 
 
 def safe(text: str) -> str:

@@ -164,7 +164,8 @@ def _thread_front(line: Line) -> dict[str, Any]:
 
 def _thread_said(front: Mapping[str, Any], text: str) -> dict[str, Any]:
     created = _moment(front, "created", "createdAt")
-    turns = front.get("turnIds") or []
+    turns = front.get("turnIds")
+    turns = turns if isinstance(turns, list) else []
     count = front.get("turnCount")
     return {
         "uid": front.get("id"),
