@@ -145,7 +145,7 @@ def a_history(session):
         given=frozenset({"name", "aliases", "description", "attributes"}),
     )
     register = house.graphmem.entity_register
-    for type_ in ("org", "company"):
+    for type_ in ("org", "company", "a_b"):
         one = EntityRequest(
             name="Acme", aliases=(f"A{type_}",), given=frozenset({"name", "aliases"})
         )

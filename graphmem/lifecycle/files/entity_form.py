@@ -10,8 +10,8 @@ from typing import Any
 from graphmem.lifecycle.entity_matching import own_type, shown_key
 from graphmem.lifecycle.files.dates import moment_text
 from graphmem.lifecycle.files.differences import unsaid, with_ours, with_unsaid, with_value
+from graphmem.lifecycle.files.entity_keys import key_of
 from graphmem.lifecycle.files.front_matter import Page, page_text
-from graphmem.lifecycle.files.memory_form import key_of
 from graphmem.text.normalise import one_line
 
 _HEADING, _SECTION = "# ", "## "

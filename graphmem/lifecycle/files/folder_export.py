@@ -12,13 +12,13 @@ from itertools import islice
 from typing import Any
 
 from graphmem.lifecycle.files.entity_form import KnownOfIt, entity_file, incoming, outgoing
+from graphmem.lifecycle.files.entity_keys import entity_name
 from graphmem.lifecycle.files.folder import FolderWriter
 from graphmem.lifecycle.files.memory_form import InBox, memory_file
 from graphmem.lifecycle.files.names import (
     ALIASES,
     IDENTITY,
     PROFILE,
-    entity_name,
     entity_path,
     memory_path,
 )

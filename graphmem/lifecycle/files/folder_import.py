@@ -15,6 +15,7 @@ from graphmem.lifecycle.entity_matching import shown_key
 from graphmem.lifecycle.files.dates import EPOCH, day_in, milliseconds_of, moment_text, time_in
 from graphmem.lifecycle.files.differences import is_ours
 from graphmem.lifecycle.files.entity_form import entity_value
+from graphmem.lifecycle.files.entity_keys import key_of
 from graphmem.lifecycle.files.folder import (
     MANIFEST,
     FolderReader,
@@ -27,7 +28,7 @@ from graphmem.lifecycle.files.foreign import (
     waiting,
 )
 from graphmem.lifecycle.files.front_matter import Page, read_page
-from graphmem.lifecycle.files.memory_form import key_of, memory_value, part_edge
+from graphmem.lifecycle.files.memory_form import memory_value, part_edge
 from graphmem.lifecycle.files.names import ALIASES, IDENTITY, PROFILE, made_uid
 from graphmem.lifecycle.files.page_forms import identity_values, profile_value
 from graphmem.lifecycle.files.record_forms import ARTEFACT, BOX, QUESTION, THREAD, FileForm

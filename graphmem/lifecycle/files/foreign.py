@@ -10,7 +10,7 @@ from typing import Any
 from graphmem.errors import InvalidInput
 from graphmem.lifecycle.artefacts import ARTEFACT_MAX_CHARS
 from graphmem.lifecycle.files.dates import EPOCH, moment_text
-from graphmem.lifecycle.files.memory_form import key_of
+from graphmem.lifecycle.files.entity_keys import key_of
 from graphmem.lifecycle.files.names import made_uid
 from graphmem.model.conversation import TurnRole
 from graphmem.model.entity import label_from_key

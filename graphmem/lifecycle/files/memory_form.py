@@ -4,14 +4,13 @@ The keys are those of 003 in their order; then ``threadId`` and ``part``, and ``
 what these do not say.
 """
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from graphmem.errors import InvalidInput
 from graphmem.lifecycle.caps import CONFIDENCE
-from graphmem.lifecycle.entity_matching import core_key, shown_key
+from graphmem.lifecycle.entity_matching import shown_key
 from graphmem.lifecycle.files.dates import day_in, moment_text, time_in
 from graphmem.lifecycle.files.differences import (
     is_ours,
@@ -20,8 +19,8 @@ from graphmem.lifecycle.files.differences import (
     with_unsaid,
     with_value,
 )
+from graphmem.lifecycle.files.entity_keys import key_of
 from graphmem.lifecycle.files.front_matter import Page, page_text
-from graphmem.model.entity import EntityType, entity_ref
 from graphmem.model.extraction import TYPE_OF, Category
 from graphmem.model.memory import Authority, MemoryType, Status
 from graphmem.model.policy import WritePolicy
@@ -56,8 +55,6 @@ _STATUSES = {
     "invalidated": Status.SUPERSEDED,
     "deleted": Status.RETRACTED,
 }
-_CORE_KEY = re.compile(r"[a-z][a-z0-9_]*:")
-_TYPES = {"company", *EntityType}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -240,19 +237,6 @@ def _entities(shown: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - any value o
     if shown is None or shown == "":
         return []
     return [{"key": key_of(str(shown)), "label": None}]
-
-
-def key_of(shown: str) -> str:
-    """The key in the graph of an entity that files name in the form of 003.
-
-    What can be no key stays as it is: the check of lines names it.
-    """
-    is_typed = shown.partition("-")[0] in _TYPES
-    typed = core_key(shown if is_typed else f"{EntityType.OTHER}-{shown}")
-    try:
-        return entity_ref(shown if _CORE_KEY.match(shown) else typed).key
-    except ValueError:
-        return shown
 
 
 def part_edge(value: Mapping[str, Any]) -> dict[str, Any] | None:

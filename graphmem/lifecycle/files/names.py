@@ -10,8 +10,9 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Any
 
-from graphmem.lifecycle.entity_matching import core_key, shown_key
+from graphmem.lifecycle.entity_matching import shown_key
 from graphmem.lifecycle.files.dates import day_of, milliseconds_of
+from graphmem.lifecycle.files.entity_keys import entity_name
 from graphmem.model.extraction import Category
 from graphmem.model.memory import Status
 
@@ -61,12 +62,6 @@ def entity_path(key: str) -> str:
     """Where an entity lies, by its key in the graph."""
     shown = entity_name(key)
     return f"entities/{shown if _is_safe(shown) else _told_apart(shown_key(key), key)}.md"
-
-
-def entity_name(key: str) -> str:
-    """What stands for the key of an entity: its form of 003, or where that loses something, it."""
-    shown = shown_key(key)
-    return shown if core_key(shown) == key else key
 
 
 def safe(text: str) -> str:
