@@ -442,7 +442,15 @@ names = st.sampled_from(
         *("name", "aliases", "attributes", "summary", "expiresAt", "graphmem", "threadId", "part"),
     ]
 )
-strange = st.dictionaries(names, json_values | objects, max_size=6)
+fields = st.sampled_from(
+    "uid content source sources native key label aliases text turn memory type noted_at topics"
+    " members turns created_at status importance kept_by".split()
+)
+strange = st.builds(
+    lambda front, ours: front | ours,
+    st.dictionaries(names, json_values | objects, max_size=6),
+    st.just({}) | st.builds(dict, graphmem=st.dictionaries(fields, json_values, max_size=4)),
+)
 
 
 @given(strange, texts)

@@ -12,7 +12,7 @@ from typing import Any
 from graphmem.errors import InvalidInput
 from graphmem.intake.export_import import Record, Unread
 from graphmem.lifecycle.entity_matching import shown_key
-from graphmem.lifecycle.files.dates import EPOCH, day_in, milliseconds_of, moment_text, time_in
+from graphmem.lifecycle.files.dates import day_in, milliseconds_of, moment_text, time_in
 from graphmem.lifecycle.files.differences import is_ours
 from graphmem.lifecycle.files.entity_form import entity_value
 from graphmem.lifecycle.files.entity_keys import key_of
@@ -27,10 +27,11 @@ from graphmem.lifecycle.files.foreign import (
     turn_of_artefact,
     waiting,
 )
+from graphmem.lifecycle.files.found import Found, Value, left_out, own, record_of, unread
 from graphmem.lifecycle.files.front_matter import Page, read_page
 from graphmem.lifecycle.files.memory_form import memory_value, part_edge
-from graphmem.lifecycle.files.names import ALIASES, IDENTITY, PROFILE, made_uid
-from graphmem.lifecycle.files.page_forms import identity_values, profile_value
+from graphmem.lifecycle.files.names import ALIASES
+from graphmem.lifecycle.files.notebook_pages import NotebookPages
 from graphmem.lifecycle.files.record_forms import ARTEFACT, BOX, QUESTION, THREAD, FileForm
 from graphmem.lifecycle.files.scratch import Scratch
 from graphmem.lifecycle.files.state_forms import (
@@ -49,7 +50,6 @@ from graphmem.lifecycle.files.state_forms import (
 from graphmem.model.entity import label_from_key
 from graphmem.model.memory import Status
 from graphmem.text.statements import STATEMENT_MAX_CHARS, statement_hash
-from graphmem.text.times import iso
 
 _MEMORY_FOLDERS = ("facts", "corrections", "archive", "summaries")
 _FORMS = (
@@ -59,11 +59,7 @@ _FORMS = (
     ("questions", QUESTION),
 )
 _STATE = frozenset({*LINES.values(), *MADE, BUFFER, TRACES, MANIFEST, ALIASES})
-_IMPORTANCE = 50
-_ELSEWHERE = ("kept_by", "from_space", "to_space")
-Found = Record | Unread
 Entries = Callable[[Any], Records]
-Value = Callable[[Any], Any]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,7 +72,7 @@ class FolderImport:
     def records(self) -> Iterator[Found]:
         """All that the folder holds, in the order in which it is to be written."""
         for unfit in self.reader.strangers():
-            yield _left_out(unfit)
+            yield left_out(unfit)
         yield from self._state_strangers()
         yield from self._entities()
         yield from self._memories()
@@ -93,30 +89,26 @@ class FolderImport:
         yield from self._listed(TRACES, "topic_trace", "traces", _traces, trace_value)
         for folder, form in _FORMS:
             yield from self._each(folder, form)
-        for path, values in ((PROFILE, self._profile), (IDENTITY, self._identity)):
-            try:
-                yield from values()
-            except InvalidInput as error:
-                yield Unread(place=path, error=error)
+        yield from NotebookPages(reader=self.reader, scratch=self.scratch).records()
         yield from self._lines("feedback")
 
     def _state_strangers(self) -> Iterator[Unread]:
         for folder in ("config", "state"):
             for found in self.reader.files(folder):
                 if isinstance(found, Unfit):
-                    yield _left_out(found)
+                    yield left_out(found)
                 elif found not in _STATE:
-                    yield _unread(found, "Is no part of the layout.")
+                    yield unread(found, "Is no part of the layout.")
 
     def _pages(self, folder: str) -> Iterator[str | Unread]:
         """The paths of the Markdown files of a folder; what is none is named."""
         for found in self.reader.files(folder):
             if isinstance(found, Unfit):
-                yield _left_out(found)
+                yield left_out(found)
             elif found.endswith(".md"):
                 yield found
             else:
-                yield _unread(found, "Is no part of the layout.")
+                yield unread(found, "Is no part of the layout.")
 
     def _read(
         self, kind: str, path: str, value_of: Callable[[Page, str], Any], name: str = "uid"
@@ -130,7 +122,7 @@ class FolderImport:
             return None
         uid = value[name]
         if uid is not None and not self.scratch.add(kind, str(uid)):
-            return _unread(path, f"Another file has the id {uid} too.")
+            return unread(path, f"Another file has the id {uid} too.")
         return Record(place=path, kind=kind, value=value)
 
     def _entities(self) -> Iterator[Found]:
@@ -190,17 +182,18 @@ class FolderImport:
 
     def _memory(self, path: str) -> Found:
         found = self._read("memory", path, self._memory_value)
-        return found or _unread(path, "Holds nothing.")
+        return found or unread(path, "Holds nothing.")
 
     def _memory_value(self, page: Page, path: str) -> dict[str, Any]:
-        value: dict[str, Any] = _own(memory_value(page, path))
+        value: dict[str, Any] = own(memory_value(page, path))
         uid, content = str(value["uid"]), value["content"]
+        if self.scratch.has("memory", uid):
+            return value
         edge = None if is_ours(page.front) else part_edge(value)
         if edge:
             self.scratch.lead("parent", uid, edge["to"])
         is_short = isinstance(content, str) and len(content) <= STATEMENT_MAX_CHARS
-        is_current = is_short and value["status"] == Status.ACTIVE
-        if is_current and not self.scratch.has("memory", uid):
+        if is_short and value["status"] == Status.ACTIVE:
             known = json.dumps([uid, value.get("created_at"), value["importance"]])
             self.scratch.lead("statement", statement_hash(content), known)
         return value
@@ -216,7 +209,7 @@ class FolderImport:
         if not self.reader.has(path):
             return
         for number, line in enumerate(self.reader.lines(path), start=1):
-            yield _record(f"{path} line {number}", kind, line, lambda text: _own(parsed(text)))
+            yield record_of(f"{path} line {number}", kind, line, lambda text: own(parsed(text)))
 
     def _listed(
         self, path: str, kind: str, name: str, entries: Entries, value: Value
@@ -228,7 +221,7 @@ class FolderImport:
             for number, line in enumerate(lines, start=2):
                 if text := entry_on(line):
                     place = f"{path} line {number}"
-                    yield _record(place, kind, text, lambda said: value(parsed(said)))
+                    yield record_of(place, kind, text, lambda said: value(parsed(said)))
         elif head:
             try:
                 found = entries(parsed(self.reader.text(path)))
@@ -236,7 +229,7 @@ class FolderImport:
                 yield Unread(place=path, error=error)
                 return
             for which, each in found:
-                yield _record(path, which, each, value if which == kind else lambda said: said)
+                yield record_of(path, which, each, value if which == kind else lambda said: said)
 
     def _each(self, folder: str, form: FileForm) -> Iterator[Found]:
         for path in self._pages(folder):
@@ -256,53 +249,6 @@ class FolderImport:
             elif self.scratch.add(kind, value["id"]):
                 yield Record(place=artefact.place, kind=kind, value=value)
 
-    def _profile(self) -> Iterator[Found]:
-        for number, line in enumerate(self._text(PROFILE).split("\n"), start=1):
-            if found := self._profile_line(line, f"{PROFILE} line {number}"):
-                yield found
-
-    def _profile_line(self, line: str, place: str) -> Found | None:
-        value = profile_value(line)
-        if value is None:
-            return None
-        value = value if "uid" in value else self._resting(value["text"])
-        if value is None:
-            return _unread(place, "Rests on no memory: none in the folder says it.")
-        if not self.scratch.add("profile_line", str(value["uid"])):
-            return _unread(place, f"Another line has the id {value['uid']} too.")
-        return Record(place=place, kind="profile_line", value=value)
-
-    def _resting(self, text: str) -> dict[str, Any] | None:
-        """A line of another system as what a memory that says it says."""
-        known = self.scratch.led("statement", statement_hash(text))
-        if known is None:
-            return None
-        uid, created, importance = json.loads(known)
-        return {
-            "uid": made_uid("profile", uid),
-            "text": None,
-            "memories": [uid],
-            "importance": importance if isinstance(importance, int) else _IMPORTANCE,
-            "noted_at": created or iso(EPOCH),
-        }
-
-    def _identity(self) -> Iterator[Found]:
-        for value in identity_values(self._text(IDENTITY)):
-            if self.scratch.add("reflection", str(value["uid"])):
-                yield Record(place=IDENTITY, kind="reflection", value=value)
-            else:
-                yield _unread(IDENTITY, f"Two reflections have the id {value['uid']}.")
-
-    def _text(self, path: str) -> str:
-        return read_page(self.reader.text(path)).text if self.reader.has(path) else ""
-
-
-def _record(place: str, kind: str, said: Any, read: Value) -> Found:  # noqa: ANN401 - any JSON
-    try:
-        return Record(place=place, kind=kind, value=read(said))
-    except InvalidInput as error:
-        return Unread(place=place, error=error)
-
 
 def _buffers(found: Any) -> Records:  # noqa: ANN401 - any JSON
     """The buffers of a file, of ours or of another system, with the turns that only they hold."""
@@ -312,27 +258,6 @@ def _buffers(found: Any) -> Records:  # noqa: ANN401 - any JSON
 
 def _traces(found: Any) -> Records:  # noqa: ANN401 - any JSON
     return [("topic_trace", each) for each in trace_entries(found)]
-
-
-def _own(value: Any) -> Any:  # noqa: ANN401 - any JSON
-    """A record that belongs to the space of the folder alone.
-
-    Raises:
-        InvalidInput: a room keeps it, or it leads to another space.
-    """
-    if isinstance(value, Mapping):
-        for name in _ELSEWHERE:
-            if value.get(name) is not None:
-                raise InvalidInput({name: ["Is not taken from a folder."]})
-    return value
-
-
-def _left_out(unfit: Unfit) -> Unread:
-    return _unread(unfit.path, unfit.reason)
-
-
-def _unread(place: str, reason: str) -> Unread:
-    return Unread(place=place, error=InvalidInput({"file": [reason]}))
 
 
 def _named(key: str, names: list[str]) -> dict[str, Any]:

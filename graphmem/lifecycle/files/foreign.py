@@ -52,7 +52,8 @@ def connections(entity: Mapping[str, Any], text: str) -> Iterator[dict[str, Any]
 def turn_of_artefact(artefact: Mapping[str, Any]) -> Records:
     """The turn that an artefact is of, where its file names none; none where it cannot be one."""
     text, at = artefact["text"], artefact["noted_at"]
-    is_sound = 0 < len(text) <= ARTEFACT_MAX_CHARS and at and artefact["memory"]
+    is_short = isinstance(text, str) and 0 < len(text) <= ARTEFACT_MAX_CHARS
+    is_sound = is_short and at and artefact["memory"]
     if artefact["turn"] or not is_sound or artefact["type"] not in [*map(str, ArtefactType)]:
         return []
     uid = made_uid("turn", str(artefact["uid"]), text)

@@ -170,7 +170,10 @@ def _said(front: Mapping[str, Any], content: str, path: str) -> dict[str, Any]:
 
 def _complete(values: Mapping[str, Any]) -> dict[str, Any]:
     """Values with the one source that they name, and without turns, which are told apart."""
-    first = {**values["source"], "at": values["created_at"], "digest": None}
+    source = values["source"]
+    if not isinstance(source, Mapping):
+        return {"turns": [], **values}
+    first = {**source, "at": values["created_at"], "digest": None}
     return {"sources": [first], "turns": [], **values}
 
 
@@ -241,7 +244,8 @@ def _entities(shown: Any) -> list[dict[str, Any]]:  # noqa: ANN401 - any value o
 
 def part_edge(value: Mapping[str, Any]) -> dict[str, Any] | None:
     """The edge from a memory of another system to its parent, if it names one."""
-    parent = (value.get("native") or {}).get("parent")
+    native = value.get("native")
+    parent = native.get("parent") if isinstance(native, Mapping) else None
     if not parent:
         return None
     return {"from": value["uid"], "to": str(parent), "type": "PART_OF", "weight": 1.0}
