@@ -32,6 +32,7 @@ from graphmem.lifecycle.files.front_matter import Page, read_page
 from graphmem.lifecycle.files.memory_form import memory_value, part_edge
 from graphmem.lifecycle.files.names import ALIASES
 from graphmem.lifecycle.files.notebook_pages import NotebookPages
+from graphmem.lifecycle.files.plain_json import parsed
 from graphmem.lifecycle.files.record_forms import ARTEFACT, BOX, QUESTION, THREAD, FileForm
 from graphmem.lifecycle.files.scratch import Scratch
 from graphmem.lifecycle.files.state_forms import (
@@ -43,7 +44,6 @@ from graphmem.lifecycle.files.state_forms import (
     buffer_value,
     entry_on,
     list_head,
-    parsed,
     trace_entries,
     trace_value,
 )

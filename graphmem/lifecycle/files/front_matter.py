@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import yaml
 
 from graphmem.errors import InvalidInput
+from graphmem.lifecycle.files.plain_json import plain
 
 _BASE = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # in C, where it is there
 _OPENING = re.compile(r"---[ \t]*\r?\n")
@@ -93,10 +94,10 @@ def _mapping(text: str) -> Mapping[str, Any]:
             isinstance(event, yaml.AliasEvent) for event in yaml.parse(text, Loader=_Loader)
         ):
             raise InvalidInput({"front matter": ["Must not refer to parts of itself."]})
-        found = yaml.load(text, Loader=_Loader)  # noqa: S506 - a safe loader
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        found = plain(yaml.load(text, Loader=_Loader))  # noqa: S506 - a safe loader
+    except (yaml.YAMLError, ValueError, TypeError, RecursionError) as error:
         raise InvalidInput({"front matter": [f"Is not YAML: {_first_line(error)}."]}) from error
-    if not isinstance(found, Mapping) or not all(isinstance(name, str) for name in found):
+    if not isinstance(found, Mapping):
         raise InvalidInput({"front matter": ["Must be names with values."]})
     return found
 

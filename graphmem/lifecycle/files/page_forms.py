@@ -8,8 +8,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from graphmem.errors import InvalidInput
 from graphmem.lifecycle.files.dates import EPOCH, moment_text
 from graphmem.lifecycle.files.names import made_uid
+from graphmem.lifecycle.files.plain_json import parsed
 from graphmem.text.normalise import one_line
 from graphmem.text.times import iso
 
@@ -33,8 +35,8 @@ def _comment(values: Mapping[str, Any]) -> str:
 def _values(text: str) -> dict[str, Any]:
     """The values of a comment; none where it is another one."""
     try:
-        found = json.loads(text)
-    except (ValueError, RecursionError):
+        found = parsed(text)
+    except InvalidInput:
         return {}
     return found if isinstance(found, dict) else {}
 

@@ -63,18 +63,6 @@ def json_object(pairs: Iterable[tuple[str, Any]]) -> Iterator[str]:
     yield "\n}\n"
 
 
-def parsed(text: str) -> Any:  # noqa: ANN401 - any JSON
-    """What a JSON file holds.
-
-    Raises:
-        InvalidInput: it is no JSON.
-    """
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput({"file": ["Is not JSON."]}) from error
-
-
 def buffer_entry(line: Mapping[str, Any]) -> dict[str, Any]:
     """A buffer as its file says it."""
     return {_camel(name, _BUFFER_NAMES): value for name, value in line.items()}
