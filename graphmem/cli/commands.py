@@ -3,7 +3,7 @@
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TextIO
 
 import click
@@ -13,9 +13,11 @@ from graphmem import __version__
 from graphmem.bootstrap import Graphmem, build, embedder_of
 from graphmem.cli.companion import companion
 from graphmem.cli.governance import governed, trace
+from graphmem.cli.lifecycle import lifecycle
 from graphmem.cli.shared import (
     OUTPUT,
     TENANT,
+    counted,
     named_wrongly,
     open_service,
     operator,
@@ -143,7 +145,7 @@ def jobs_run(
     waiting = Console(stderr=True).status(f"{name} is running …")
 
     def show(run: Run) -> None:
-        waiting.update(f"{name} is running … {_counted(run.counts)}")
+        waiting.update(f"{name} is running … {counted(run.counts)}")
 
     # re-embedding is what one does when the embedder does not fit
     with open_service(settings, check=name != REEMBED) as graphmem, waiting:
@@ -172,10 +174,6 @@ def _run_row(record: RunRecord) -> dict[str, object]:
         "degraded": list(record.degraded),
         "error": record.error,
     }
-
-
-def _counted(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{what} {number:,}" for what, number in counts.items())
 
 
 def _space_key(name: str | None, tenant: str) -> str:
@@ -476,7 +474,7 @@ def import_space(settings: Settings, space: str, file: TextIO, tenant: str, outp
     done = Imported()
     with open_service(settings) as graphmem, Console(stderr=True).status("importing …") as waiting:
         for done in import_lines(graphmem.transfers, file, named, caller=caller):
-            waiting.update(f"importing … {_counted(done.counts)}")
+            waiting.update(f"importing … {counted(done.counts)}")
     for problem in done.problems:
         click.echo(problem, err=True)
     print_rows([dict(done.counts)], output)
@@ -494,5 +492,5 @@ def demo(settings: Settings) -> None:
     run_demo(settings, Console())
 
 
-for command in (companion, governed, trace):
+for command in (companion, governed, lifecycle, trace):
     cli.add_command(command)

@@ -245,7 +245,7 @@ class Recall:
         if expansion is None or not (words := words_to_count(question.request.query, expansion)):
             return ()
         asked = [replace(question, request=replace(question.request, query=word)) for word in words]
-        counts = self._candidates.counts([self._search(each, None).text for each in asked])
+        counts = self._candidates.counts([self._search(each, None) for each in asked])
         return rarest(dict(zip(words, counts, strict=True)), expansion)
 
     def _ranked_for(self, question: Question, word: str) -> list[Scored]:
