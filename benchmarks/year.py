@@ -27,6 +27,7 @@ from graphmem.model.conversation import Saying, TurnRole
 from graphmem.model.job import RunStatus
 from graphmem.model.space import FIRST_TENANT, Space, parse_space
 from graphmem.settings import load_settings
+from graphmem.text.secrets import has_secret
 
 _CALLER = Caller(key_id="benchmark", tenant=FIRST_TENANT, role=Role.ADMIN, spaces=("*",))
 _SWITCHES = {
@@ -167,9 +168,7 @@ def _live_through(
     errors = 0
     for each in said:
         clock.at = max(clock.at, each.at) if clock.at.year == each.at.year else each.at
-        saying = Saying(
-            uid="", role=each.role, actor=each.actor, content=each.content, occurred_at=each.at
-        )
+        saying = Saying(uid="", role=each.role, actor=each.actor, content=each.content, at=each.at)
         graphmem.of(LifecycleKeeper).heed(space, "diary", [saying], caller=_CALLER, wait=True)
     clock.at = said[-1].at + timedelta(hours=1)
     for job in _JOBS:
@@ -224,7 +223,7 @@ def _year(path: Path) -> list[_Said]:
     said = [
         _Said(at=_moment(item), role=TurnRole.USER, content=text[:32_000], actor="Lu")
         for item in items
-        if (text := text_of(item).strip())
+        if (text := text_of(item).strip()) and not has_secret(text)
     ]
     return sorted(said, key=lambda each: each.at)
 
