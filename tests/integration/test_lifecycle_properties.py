@@ -133,3 +133,31 @@ def test_a_pass_takes_nothing_away_and_a_second_one_changes_nothing(house, seed)
     for uid in sorted(active(session))[:2]:
         session.put_away(uid, Status.RETRACTED)
     assert lines(session) <= active(session)
+
+
+ON_BY_DEFAULT = ("fact_deduplication_enabled", "recall_planner_enabled", "identity_enabled")
+LABELS_OF = {
+    "memory_boxes_enabled": {"Box"},
+    "verbatim_artifacts_enabled": {"Artefact"},
+    "threading_enabled": {"Thread"},
+}
+
+
+@pytest.mark.parametrize("switch", [None, *SWITCHES, *ON_BY_DEFAULT, "knowledge_index_enabled"])
+def test_each_part_works_alone_and_leaves_nothing_of_the_others(house, switch):
+    session = Session(house)
+    off = dict.fromkeys((*SWITCHES, *ON_BY_DEFAULT, "knowledge_index_enabled"), False)
+    session.want(**off | ({switch: True} if switch else {}))
+    for content in SAID[:6]:
+        session.say(content)
+        house.clock.advance(minutes=20)
+    run = consolidate(session)
+    found = set(nodes(session))
+
+    assert "succeeded" == run.status
+    assert {"I prefer tea over coffee."} <= {
+        content.partition("|")[0] for content in memories(session, "true").values()
+    }
+    assert lines(session) <= active(session)
+    for name, labels in LABELS_OF.items():
+        assert (name == switch) == (labels <= found), name
