@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TypeVar
 
-from graphmem.model.memory import Memory
+from graphmem.model.memory import Memory, memory_key
 from graphmem.model.notebook import NotedQuestion, ProfileLine
+from graphmem.model.space import Space
 from graphmem.store.session_context import ShownBox
+from graphmem.text.normalise import comparable
 from graphmem.text.rendering import within_line
 
 Thing = TypeVar("Thing")
@@ -34,7 +36,7 @@ _HEADINGS = {
 class ContextInput:
     """All that a context may show, in the order in which it is wanted.
 
-    ``recalled`` come best first; ``artefacts`` are pairs of a memory's uid and its words.
+    ``recalled`` come best first; ``artefacts`` are pairs of a memory's key and its words.
     """
 
     recalled: Sequence[Memory] = ()
@@ -46,10 +48,10 @@ class ContextInput:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContextLine:
-    """A line, and the uids of the memories that it rests on."""
+    """A line, and the keys of the memories that it rests on."""
 
     text: str
-    uids: tuple[str, ...]
+    memories: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,9 +70,14 @@ class Section:
         return "\n".join((f"{_HEADINGS[self.name]}:", *(line.text for line in self.lines)))
 
     @property
+    def memories(self) -> tuple[str, ...]:
+        """The keys of the memories that it rests on, each once."""
+        return tuple(dict.fromkeys(key for line in self.lines for key in line.memories))
+
+    @property
     def uids(self) -> tuple[str, ...]:
-        """The memories that it rests on, each once."""
-        return tuple(dict.fromkeys(uid for line in self.lines for uid in line.uids))
+        """Their uids, each once."""
+        return _uids(self.memories)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -91,8 +98,13 @@ class Context:
 
     @property
     def memories(self) -> tuple[str, ...]:
-        """The uids of the memories that it rests on, each once."""
-        return tuple(dict.fromkeys(uid for each in self.sections for uid in each.uids))
+        """The keys of the memories that it rests on, each once."""
+        return tuple(dict.fromkeys(key for each in self.sections for key in each.memories))
+
+    @property
+    def uids(self) -> tuple[str, ...]:
+        """Their uids, each once."""
+        return _uids(self.memories)
 
 
 def build_context(given: ContextInput, *, max_tokens: int) -> Context:
@@ -109,12 +121,18 @@ def build_context(given: ContextInput, *, max_tokens: int) -> Context:
     reserved = min(_size_of("boxes", boxes), round(size * _BOXES_SHARE))
     best = page.best(given.recalled, kept_free=reserved)
     page.add_best("notes", given.recalled, best)
-    episodes = [best[each.uid] for each in given.recalled if each.is_episode and each.uid in best]
+    episodes = [best[each.key] for each in given.recalled if each.is_episode and each.key in best]
     page.add("boxes", given.boxes, _box_line, most=page.left - _size_of("episodes", episodes))
     page.add_best("episodes", given.recalled, best)
     if given.questions:
         page.add("questions", given.questions, _question_line)
     return Context(sections=tuple(page.sections))
+
+
+def said_once(recalled: Sequence[Memory], space: Space) -> list[Memory]:
+    """Memories without those of other spaces that say what one of the space says."""
+    own = {comparable(each.content) for each in recalled if each.space == space}
+    return [each for each in recalled if each.space == space or comparable(each.content) not in own]
 
 
 @dataclass(kw_only=True)
@@ -135,9 +153,8 @@ class _Page:
     ) -> None:
         """Add the first lines of things that fit, of ``most`` characters; none of what was told."""
         room = self.left if most is None else min(self.left, most)
-        new = [
-            each for each in map(line, things) if name == "boxes" or self.told.isdisjoint(each.uids)
-        ]
+        lines = map(line, things)
+        new = [each for each in lines if name == "boxes" or self.told.isdisjoint(each.memories)]
         kept = _first_that_fit(new, room - self._gap() - len(_HEADINGS[name]) - 1)
         self._close(name, kept, cut=len(new) - len(kept))
 
@@ -145,17 +162,16 @@ class _Page:
         self, name: str, memories: Sequence[Memory], best: Mapping[str, ContextLine]
     ) -> None:
         """Add the lines of the best memories of a section."""
-        new = [
-            each.uid for each in memories if _section_of(each) == name and each.uid not in self.told
-        ]
-        kept = tuple(best[uid] for uid in new if uid in best)
+        its = (each.key for each in memories if _section_of(each) == name)
+        new = [key for key in its if key not in self.told]
+        kept = tuple(best[key] for key in new if key in best)
         self._close(name, kept, cut=len(new) - len(kept))
 
     def best(self, memories: Sequence[Memory], *, kept_free: int) -> Mapping[str, ContextLine]:
-        """The lines of the first memories that fit beside what stays free, by uid."""
+        """The lines of the first memories that fit beside what stays free, by key."""
         left, begun, best = self.left - kept_free, set[str](), dict[str, ContextLine]()
         for memory in memories:
-            if memory.uid in self.told:
+            if memory.key in self.told:
                 continue
             name, line = _section_of(memory), _memory_line(memory)
             left -= len(line.text) + 1
@@ -163,7 +179,7 @@ class _Page:
             if left < 0:
                 break
             begun.add(name)
-            best[memory.uid] = line
+            best[memory.key] = line
         return best
 
     def _close(self, name: str, lines: tuple[ContextLine, ...], *, cut: int) -> None:
@@ -171,7 +187,7 @@ class _Page:
         if lines:
             self.left -= len(section.text) + self._gap()
         if name != "boxes":
-            self.told |= set(section.uids)
+            self.told |= set(section.memories)
         self.sections.append(section)
 
     def _gap(self, begun: Sized = ()) -> int:
@@ -196,26 +212,35 @@ def _first_that_fit(lines: Sequence[ContextLine], room: int) -> tuple[ContextLin
 
 
 def _quote(artefact: tuple[str, str]) -> ContextLine:
-    uid, text = artefact
-    return _line(f"\u201c{within_line(text)}\u201d", (uid,))
+    key, text = artefact
+    return _line(f"\u201c{within_line(text)}\u201d", (key,))
 
 
 def _profile_line(line: ProfileLine) -> ContextLine:
-    return _line(within_line(line.text), line.memories)
+    return _line(within_line(line.text), _keys(line.space, line.memories))
 
 
 def _question_line(question: NotedQuestion) -> ContextLine:
-    return _line(within_line(question.question), question.memories)
+    return _line(within_line(question.question), _keys(question.space, question.memories))
 
 
-def _line(text: str, uids: tuple[str, ...]) -> ContextLine:
-    return ContextLine(text=f"- {text}", uids=uids)
+def _line(text: str, memories: tuple[str, ...]) -> ContextLine:
+    return ContextLine(text=f"- {text}", memories=memories)
+
+
+def _keys(space: Space, uids: Sequence[str]) -> tuple[str, ...]:
+    return tuple(memory_key(space, uid) for uid in uids)
+
+
+def _uids(keys: Sequence[str]) -> tuple[str, ...]:
+    """The uids of keys, each once; memories of two spaces may have one uid."""
+    return tuple(dict.fromkeys(key.partition("|")[2] for key in keys))
 
 
 def _memory_line(memory: Memory) -> ContextLine:
     """A memory with the day on which it was said or stored."""
     day = (memory.occurred_at or memory.created_at).date()
-    return _line(f"{within_line(memory.content)} ({day})", (memory.uid,))
+    return _line(f"{within_line(memory.content)} ({day})", (memory.key,))
 
 
 def _box_line(box: ShownBox) -> ContextLine:

@@ -94,7 +94,7 @@ def lines(session):
     profile = keeper.notebooks.profile(session.space)
     artefacts = keeper.notebooks.artefact_page(session.space, None, limit=50).items
     return {
-        *told.context.memories,
+        *told.context.uids,
         *(uid for line in profile for uid in line.uids),
         *(artefact.memory for artefact in artefacts),
     }
