@@ -89,9 +89,10 @@ ORDER BY b.last_at DESC, b.key DESC;
 RETURN count(b) AS total;
 
 // name: find
-// A box.
+// A box that holds what may be shown.
 // parameters: space_key
 MATCH (b:Box {key: $space_key})
+WHERE EXISTS { (b)-[:HOLDS]->(m:Memory) WHERE m.status <> 'retracted' }
 RETURN @box AS box;
 
 // name: quiet
@@ -101,7 +102,7 @@ MATCH (b:OpenBox)
 WHERE b.last_at >= $cursor_time AND b.last_at < $before AND b.kept_at < $before
   AND ($space = '' OR b.space = $space)
   AND (b.last_at > $cursor_time OR b.key > $cursor_key)
-RETURN b.key AS key, b.space AS space, toString(b.last_at) AS last_at
+RETURN b.key AS key, b.space AS space, toString(b.last_at) AS last_at, toString(b.kept_at) AS kept_at
 ORDER BY b.last_at, b.key
 LIMIT $limit;
 
@@ -128,9 +129,10 @@ ORDER BY r.last_at DESC, r.key DESC;
 RETURN count(r) AS total;
 
 // name: find_trace
-// A topic trace.
+// A topic trace whose boxes hold what may be shown.
 // parameters: space_key
 MATCH (r:TopicTrace {key: $space_key})
+WHERE EXISTS { (r)<-[:OF_TRACE]-(:Box)-[:HOLDS]->(m:Memory) WHERE m.status <> 'retracted' }
 RETURN @topic_trace AS trace;
 
 // name: of_space

@@ -32,6 +32,13 @@ SET n += row.properties, n.noted_at = datetime(row.noted_at), n.dropped_at = dat
 RETURN row.key AS key, is_new
 ORDER BY key;
 
+// name: change
+// Write reflections that are still here as they now are.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (n:Reflection {key: row.key})
+SET n += row.properties, n.dropped_at = datetime(row.dropped_at);
+
 // name: there
 // Which of some reflections are here, by key.
 // parameters: space_keys

@@ -9,3 +9,21 @@ SET l += $properties, l.at = datetime($at);
 // parameters: key
 MATCH (l:LastRecall {key: $key})
 RETURN l {.*, at: toString(l.at)} AS last;
+
+// name: forget
+// Remove the last recalls of sessions from before a time, at most $limit.
+// parameters: before, limit
+MATCH (l:LastRecall)
+USING INDEX SEEK l:LastRecall(at)
+WHERE l.at < $before
+WITH l ORDER BY l.at, l.key LIMIT $limit
+DELETE l
+RETURN count(*) AS removed;
+
+// name: count_before
+// How many last recalls are from before a time.
+// parameters: before
+MATCH (l:LastRecall)
+USING INDEX SEEK l:LastRecall(at)
+WHERE l.at < $before
+RETURN count(l) AS old;

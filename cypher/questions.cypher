@@ -25,10 +25,12 @@ RETURN row.key AS key, CASE WHEN is_whole THEN is_new END AS is_new
 ORDER BY key;
 
 // name: resolve
-// Note that questions are resolved.
+// Note that questions are resolved, but for those that somebody resolved meanwhile.
 // parameters: space_rows
 UNWIND $space_rows AS row
 MATCH (n:Question {key: row.key})
+SET n.locked = true
+WITH n, row WHERE n.resolved_at IS NULL
 SET n.resolved_at = datetime(row.resolved_at), n.resolved_by = row.resolved_by, n.answer = row.answer
 REMOVE n:OpenQuestion;
 

@@ -22,7 +22,7 @@ from graphmem.messages import flat_messages
 from graphmem.model.entity import entity_key
 from graphmem.model.orchestrator_config import KEYS, config_problems
 from graphmem.model.policy import Policy
-from graphmem.model.policy.overrides import gathered, override_problems, renamed
+from graphmem.model.policy.overrides import gathered, override_problems, policy_values, renamed
 
 _PREFIX = "GRAPHMEM_"
 SHORT_NAMES = {
@@ -61,12 +61,19 @@ class _Paths(fields.List[Any]):
         return tuple(super()._deserialize(value, attr, data, **options))
 
 
+_DEFAULTS = policy_values(Policy())
+_TEXTS = frozenset(path for path, value in _DEFAULTS.items() if isinstance(value, str))
+_TABLES = tuple(f"{path}." for path, value in _DEFAULTS.items() if isinstance(value, Mapping))
+
+
 class _Overrides(fields.Field[dict[str, Any]]):
     """Values of the policy, in tables or by their path; texts become what they spell."""
 
     def _deserialize(self, value: Any, attr: str | None, data: Any, **_: Any) -> dict[str, Any]:  # noqa: ANN401, ARG002
         leaves = _leaves(_table(value))
-        return renamed(gathered({path: _spoken(inner) for path, inner in leaves if inner != {}}))
+        return renamed(
+            gathered({path: _of_policy(path, inner) for path, inner in leaves if inner != {}})
+        )
 
 
 class _MemoryKeys(fields.Field[dict[str, Any]]):
@@ -137,6 +144,11 @@ def _leaves(table: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]
         is_table = isinstance(inner, Mapping) and inner
         found += _leaves(inner, f"{prefix}{name}.") if is_table else [(f"{prefix}{name}", inner)]
     return found
+
+
+def _of_policy(path: str, value: Any) -> Any:  # noqa: ANN401 - any value of a TOML file
+    """A value of the policy: text where it is one, or one of a table, else what it spells."""
+    return value if path in _TEXTS or path.startswith(_TABLES) else _spoken(value)
 
 
 def _spoken(value: Any) -> Any:  # noqa: ANN401 - any value of a TOML file

@@ -79,8 +79,9 @@ def box(name: str, uid: str) -> Response:
 def seal(name: str) -> Response:
     """Seal the open box of a space, so that what is told next begins another."""
     done = _notebooks().seal(writable_space(name), SealReason.FORCED, g.caller)
+    shown = _notebooks().shown(done.answer)
     return jsonify(
-        box=box_view(done.answer) if done.answer else None,
+        box=box_view(shown) if shown else None,
         trace_id=done.trace_id if done.answer else None,
     )
 

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from graphmem.lifecycle.entity_matching import shown_key
 from graphmem.lifecycle.plan import Plan, PlannedFact
 from graphmem.lifecycle.told import Told
-from graphmem.model.notebook import Box, Member, SealReason, TopicTrace
+from graphmem.model.notebook import Box, Member, QuietBox, SealReason, TopicTrace
 from graphmem.model.policy import LifecycleConfig
 from graphmem.model.space import Space
 
@@ -103,7 +103,7 @@ def sealed(box: Box, reason: SealReason, at: datetime) -> Box:
     return replace(box, sealed_at=max(at, box.last_at), seal_reason=reason)
 
 
-def is_quiet(box: Box, config: LifecycleConfig, now: datetime) -> bool:
+def is_quiet(box: Box | QuietBox, config: LifecycleConfig, now: datetime) -> bool:
     """Whether nothing was said for longer than the gap, nor put in: imports bring older turns."""
     gap = timedelta(minutes=config.box_time_gap_minutes)
     return now - box.last_at > gap and now - box.kept_at > gap

@@ -22,6 +22,7 @@ CHARS_PER_TOKEN = 4
 _PROFILE_SHARE = 0.15
 _BOXES_SHARE = 0.1  # that boxes have for themselves, at most
 _TOPICS_SHOWN = 8
+_BESIDE = frozenset({"boxes", "questions"})  # sections of memories that others tell
 _HEADINGS = {
     "artefacts": "Said word for word",
     "profile": "Profile",
@@ -111,7 +112,7 @@ def build_context(given: ContextInput, *, max_tokens: int) -> Context:
     """A context of at most so many tokens: the first lines of each section, as long as they fit.
 
     Notes and episodes share their room by what was recalled best. No memory stands in two sections
-    but for boxes.
+    but for boxes and questions.
     """
     size = max_tokens * CHARS_PER_TOKEN
     page = _Page(left=size)
@@ -137,7 +138,7 @@ def said_once(recalled: Sequence[Memory], space: Space) -> list[Memory]:
 
 @dataclass(kw_only=True)
 class _Page:
-    """The sections so far, the memories in them but for boxes, and the characters that are left."""
+    """The sections so far, the memories that they tell, and the characters that are left."""
 
     left: int
     sections: list[Section] = field(default_factory=list)
@@ -154,7 +155,7 @@ class _Page:
         """Add the first lines of things that fit, of ``most`` characters; none of what was told."""
         room = self.left if most is None else min(self.left, most)
         lines = map(line, things)
-        new = [each for each in lines if name == "boxes" or self.told.isdisjoint(each.memories)]
+        new = [each for each in lines if name in _BESIDE or self.told.isdisjoint(each.memories)]
         kept = _first_that_fit(new, room - self._gap() - len(_HEADINGS[name]) - 1)
         self._close(name, kept, cut=len(new) - len(kept))
 
@@ -186,7 +187,7 @@ class _Page:
         section = Section(name=name, lines=lines, cut=cut)
         if lines:
             self.left -= len(section.text) + self._gap()
-        if name != "boxes":
+        if name not in _BESIDE:
             self.told |= set(section.memories)
         self.sections.append(section)
 

@@ -27,6 +27,19 @@ class EmptyExtractions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OldLastRecalls:
+    """What sessions were told last, whose traces are forgotten."""
+
+    connection: Connection
+
+    def forget(self, before: datetime, run: Run) -> int:
+        """Remove those from before a time; says how many."""
+        return Forgetting(connection=self.connection, run=run).older(
+            "last_recalls.forget", "last_recalls.count_before", before=before
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
 class SpokenWords:
     """The words of turns that were extracted and that nothing else uses; the turns stay."""
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from threading import Lock
 
 from cachetools import TTLCache
 
@@ -9,6 +10,7 @@ from graphmem.errors import NotFound
 from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.operation import Actor, Executed
 from graphmem.gateway.validation import is_uid
+from graphmem.lifecycle.boxes import is_quiet
 from graphmem.lifecycle.entity_index import INDEX_KEPT_SECONDS, index_lines
 from graphmem.lifecycle.reflecting import AddReflection, ResolveQuestion
 from graphmem.lifecycle.sealing import SealBox
@@ -58,6 +60,7 @@ class NotebookKeeper:
         default_factory=lambda: TTLCache(maxsize=_INDEXES_KEPT, ttl=INDEX_KEPT_SECONDS),
         compare=False,
     )
+    _lock: Lock = field(default_factory=Lock, compare=False)  # of these, which threads share
 
     def seal(self, space: Space, reason: SealReason, actor: Actor) -> Executed[Box | None]:
         """Seal the open box of a space; the answer is None where there is none to seal."""
@@ -67,10 +70,16 @@ class NotebookKeeper:
     def seal_quiet(self, run: Run) -> None:
         """Seal the boxes of spaces in which nothing was told for longer than their gap."""
         run.counts["box_sealed"] = 0
-        for space in self.boxes.quiet(self.clock.now(), space=run.space):
-            if run.must_stop():
-                return
-            self.seal(space, SealReason.TIME_GAP, run)
+        now = self.clock.now()
+        for box in self.boxes.quiet(now, space=run.space):
+            if is_quiet(box, self.policies.of(box.space).lifecycle, now):
+                if run.must_stop():
+                    return
+                self.seal(box.space, SealReason.TIME_GAP, run)
+
+    def shown(self, box: Box | None) -> Box | None:
+        """A box as it may be shown: without what was taken back; None where nothing is left."""
+        return self.boxes.find(box.space, box.uid) if box else None
 
     def box(self, space: Space, uid: str) -> Box:
         """A box of a space.
@@ -178,7 +187,8 @@ class NotebookKeeper:
         if not config.knowledge_index_enabled:
             return []
         now = self.clock.now()
-        kept = self._indexes.get(space.key)
+        with self._lock:
+            kept = self._indexes.get(space.key)
         is_fresh = kept is not None and (now - kept.made_at).total_seconds() < INDEX_KEPT_SECONDS
         if kept and is_fresh and kept.config == config and self.index.still(kept.versions, now):
             return kept.lines
@@ -195,9 +205,9 @@ class NotebookKeeper:
         versions = {
             memory_key(space, each.memory): each.version for each in known if each.memory in shown
         }
-        self._indexes[space.key] = _KeptIndex(
-            lines=lines, versions=versions, made_at=now, config=config
-        )
+        made = _KeptIndex(lines=lines, versions=versions, made_at=now, config=config)
+        with self._lock:
+            self._indexes[space.key] = made
         return lines
 
 

@@ -18,7 +18,7 @@ from graphmem.model.space import Space
 from graphmem.model.trace import TraceKind
 from graphmem.ports import LanguageModel
 from graphmem.store.connection import Connection
-from graphmem.store.identity import reflections_of, save_reflections
+from graphmem.store.identity import change_reflections, reflections_of
 from graphmem.store.notebooks import lock_notebook
 from graphmem.store.profile import drop_lines, profile_of
 from graphmem.upkeep.consolidation import DueSpace
@@ -83,7 +83,7 @@ class ShortenIdentity(Operation[Sequence[Reflection], Sequence[Reflection]]):
 
     def apply(self, transaction: Workbench, decided: Decided[Sequence[Reflection]]) -> None:
         """Write the reflections that went or shrank."""
-        save_reflections(transaction, decided.answer)
+        change_reflections(transaction, decided.answer)
 
 
 def _line_dropped(line: ProfileLine) -> Event:

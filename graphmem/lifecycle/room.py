@@ -8,7 +8,7 @@ from graphmem.lifecycle.extract_job import ExtractJob
 from graphmem.lifecycle.extractor import Extractor
 from graphmem.lifecycle.feedback_keeper import FeedbackKeeper
 from graphmem.lifecycle.feedback_transfer import FeedbackTransfer
-from graphmem.lifecycle.forgetting import EmptyExtractions, SpokenWords
+from graphmem.lifecycle.forgetting import EmptyExtractions, OldLastRecalls, SpokenWords
 from graphmem.lifecycle.keeper import LifecycleKeeper
 from graphmem.lifecycle.linking import Linking
 from graphmem.lifecycle.note_reconsolidation import NoteReconsolidation
@@ -217,7 +217,14 @@ def _prunes(core: Core) -> tuple[Prune, ...]:
         days = core.settings.traces.keep_days
         return empty.forget(core.clock.now() - timedelta(days=days), run)
 
+    last_recalls = OldLastRecalls(connection=core.connection)
+
+    def forget_last_recalls(_: datetime, run: Run) -> int:
+        days = core.settings.traces.keep_days
+        return last_recalls.forget(core.clock.now() - timedelta(days=days), run)
+
     return (
+        Prune(counted_as="last_recalls", forget=forget_last_recalls),
         Prune(counted_as="empty_extractions", forget=forget_empty),
         Prune(counted_as="turn_words", forget=lambda _, run: words.forget(run)),
     )

@@ -56,6 +56,15 @@ class Box:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class QuietBox:
+    """The open box of a space: when it was last told, and last put in."""
+
+    space: Space
+    last_at: datetime
+    kept_at: datetime
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class TopicTrace:
     """A thread of topics through boxes, by when these were told. ``boxes`` are uids."""
 

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from graphmem.model.memory import memory_key
-from graphmem.model.notebook import Box, Member, SealReason, TopicTrace, notebook_key
+from graphmem.model.notebook import Box, Member, QuietBox, SealReason, TopicTrace, notebook_key
 from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space, space_from_key
 from graphmem.store.connection import Connection, Row, Transaction
@@ -164,8 +164,8 @@ class Boxes:
         rows = self._connection.fetch("boxes.find", space_key=notebook_key(space, uid))
         return box_from_row(rows[0]["box"]) if rows else None
 
-    def quiet(self, before: datetime, *, space: str = "") -> Iterator[Space]:
-        """The spaces whose open box was last told and put in before a time, the oldest first."""
+    def quiet(self, before: datetime, *, space: str = "") -> Iterator[QuietBox]:
+        """The open boxes that were last told and put in before a time, the oldest first."""
         rows = rows_by_time(
             self._connection,
             "boxes.quiet",
@@ -173,7 +173,14 @@ class Boxes:
             before=before,
             space=space,
         )
-        return (space_from_key(row["space"]) for row in rows)
+        return (
+            QuietBox(
+                space=space_from_key(row["space"]),
+                last_at=moment_of(row["last_at"]),
+                kept_at=moment_of(row["kept_at"]),
+            )
+            for row in rows
+        )
 
     def trace_page(
         self, space: Space, after: Cursor | None = None, *, limit: int

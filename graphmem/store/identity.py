@@ -38,7 +38,18 @@ def save_reflections(
     transaction: Transaction, reflections: Sequence[Reflection]
 ) -> dict[str, bool]:
     """Write reflections as they now are; by key whether each is new."""
-    rows = [
+    rows = _rows(reflections)
+    found = transaction.run("identity.save", space_rows=rows) if rows else []
+    return {row["key"]: row["is_new"] for row in found}
+
+
+def change_reflections(transaction: Transaction, reflections: Sequence[Reflection]) -> None:
+    """Write reflections as they now are, but for those that were taken back meanwhile."""
+    transaction.run("identity.change", space_rows=_rows(reflections))
+
+
+def _rows(reflections: Sequence[Reflection]) -> list[dict[str, Any]]:
+    return [
         {
             "key": each.key,
             "properties": {
@@ -52,8 +63,6 @@ def save_reflections(
         }
         for each in reflections
     ]
-    found = transaction.run("identity.save", space_rows=rows) if rows else []
-    return {row["key"]: row["is_new"] for row in found}
 
 
 def take_in_reflections(

@@ -178,9 +178,12 @@ def _has(state: GraphState, kind: EdgeType, pair: Disagreement) -> bool:
 
 
 def _resolve(draft: Draft, newer: Memory, older: Memory) -> list[Event]:
-    """Let the weaker of two memories be superseded by the stronger one; a pinned one stays."""
+    """Let the weaker of two memories be superseded by the stronger one.
+
+    A pinned one stays, and so does what happened once (003, episodes).
+    """
     stronger, weaker = sorted((newer, older), key=strength, reverse=True)
-    if weaker.pinned:
+    if weaker.pinned or weaker.is_episode:
         return []
     draft.draw(stronger, EdgeType.UPDATES, weaker, reason="conflict")
     draft.set_status(weaker, Status.SUPERSEDED, Reason.CONFLICT)

@@ -59,6 +59,17 @@ def test_an_answer_has_exactly_the_documented_fields(ada):
     assert "Ask less." == got(ada, "identity")["text"]
 
 
+def test_what_was_taken_back_is_in_no_box_that_is_shown(ada):
+    (box,) = got(ada, "boxes?open=true")["items"]
+    for uid in box["memories"]:
+        assert 200 == ada.post(f"/v1/memories/{uid}/retract", {}).status_code
+    sealed = ada.post(f"{SPACE}/boxes/seal", {})
+
+    assert (200, None) == (sealed.status_code, sealed.get_json()["box"])
+    assert 404 == ada.get(f"{SPACE}/boxes/{box['id']}").status_code
+    assert box["id"] not in {each["id"] for each in got(ada, "boxes")["items"]}
+
+
 def test_lists_are_paged_with_their_totals(ada):
     for _ in range(2):
         ada.post(f"{SPACE}/boxes/seal", {})

@@ -49,7 +49,8 @@ def test_a_context_tells_what_was_said_what_is_preferred_what_holds_and_what_hap
     assert f"- “{DECISION}”" in found["artefacts"]["text"]
     assert [tea.uid] == found["profile"]["uids"]
     assert episode.uid in found["episodes"]["uids"]
-    assert [doubt.uid] == found["questions"]["uids"] or doubt.uid in found["episodes"]["uids"]
+    assert [doubt.uid] == found["questions"]["uids"]
+    assert found["questions"]["text"].startswith("Open questions:\n- ")
     assert {decision.uid, tea.uid, episode.uid} <= set(found["boxes"]["uids"])
     assert ("full", "hybrid") == (answer["plan"], answer["mode"])
     assert answer["text"].startswith("Said word for word:")

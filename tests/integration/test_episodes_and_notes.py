@@ -145,3 +145,23 @@ def test_a_pinned_note_stays_and_a_note_to_come_ends_the_older_one_when_it_begin
 
     assert (Status.ACTIVE, tomorrow) == (ada.memory(rome).status, ada.memory(rome).valid_until)
     assert Status.ACTIVE == ada.memory(oslo).status == ada.memory(pinned).status
+
+
+@pytest.mark.parametrize(
+    ("native", "status"), [(EPISODE, Status.ACTIVE), (NOTE, Status.SUPERSEDED)]
+)
+def test_a_contradiction_supersedes_no_episode(house, ada, native, status):
+    house.graphmem.policies.save(
+        ada.space,
+        {
+            "upkeep.contradictions.resolve": True,
+            "lifecycle.episode_note_mode_enabled": False,
+        },
+    )
+    john = (EntityRef(key="person:john", label="John"),)
+    older = write(house, "John lives in Rome.", native, entities=john)
+    write(house, "John lives in Paris.", NOTE, entities=john)
+    (record,) = run(house, "consolidate")
+
+    assert 1 == record.counts["contradiction"]
+    assert status is ada.memory(older).status

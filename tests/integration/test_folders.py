@@ -81,11 +81,11 @@ def take(session, folder):
 
 
 def tree(folder):
-    """The bytes of all files of a folder, by path."""
+    """The bytes of all files of a folder, by path; hidden ones are no part of an export."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in sorted(folder.rglob("*"))
-        if path.is_file()
+        if path.is_file() and not path.name.startswith(".")
     }
 
 
@@ -318,6 +318,17 @@ def test_an_export_does_not_write_through_a_link(ada, tmp_path, path):
         put(ada, inside)
     assert "folder" in error.value.fields
     assert before == tree(outside)
+
+
+def test_an_export_does_not_take_the_folder_of_another_space(ada, tmp_path):
+    ada.fact("We decided to use Neo4j for storage.")
+    put(ada, tmp_path / "in")
+    before = tree(tmp_path / "in")
+
+    with pytest.raises(InvalidInput) as error:
+        put(Session(ada.house, "user:bob"), tmp_path / "in")
+    assert "user:ada" in str(error.value.fields)
+    assert before == tree(tmp_path / "in")
 
 
 def test_an_export_that_is_stopped_does_not_pass_for_a_whole_one(ada, tmp_path):

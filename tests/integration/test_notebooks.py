@@ -1,5 +1,7 @@
 """Artefacts, profile, identity, questions and entity index of a space (003)."""
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -19,6 +21,8 @@ from graphmem.model.memory import Status
 from graphmem.model.notebook import ArtefactType, SealReason
 from graphmem.model.policy import ConsolidatePolicy
 from graphmem.model.writing import WriteRequest
+from graphmem.store.identity import change_reflections, reflections_of
+from graphmem.store.questions import resolve_questions
 from graphmem.upkeep.consolidation import DueSpace
 
 DECISION = "We decided to use Neo4j for storage."
@@ -345,6 +349,33 @@ def test_the_index_is_made_anew_after_ten_minutes(ada, house):
     assert len(before) < len(index(ada))
     ada.want(knowledge_index_enabled=False)
     assert [] == index(ada)
+
+
+def test_an_answer_given_by_hand_stays_when_the_fact_is_settled_meanwhile(ada, house):
+    ada.fact(DOUBT)
+    (question,) = questions(ada)
+    notebooks(ada).resolve(ada.space, question.uid, "Yes.", caller=house.caller)
+    settled = replace(question, resolved_by="extraction", resolved_at=house.clock.now())
+    house.graphmem.connection.write(lambda opened: resolve_questions(opened, [settled]))
+
+    assert ["Yes."] == [each.answer for each in questions(ada)]
+
+
+def test_a_reflection_that_is_taken_back_while_it_is_shortened_stays_away(ada, house):
+    reflect(ada, "I listen.")
+    (reflection,) = reflections_of(house.graphmem.connection, ada.space)
+    house.rows("MATCH (n:Reflection {uid: $uid}) DETACH DELETE n", uid=reflection.uid)
+    house.graphmem.connection.write(lambda opened: change_reflections(opened, [reflection]))
+
+    assert [] == identity(ada)
+
+
+def test_the_index_may_be_asked_for_by_many_at_once(ada):
+    ada.fact("FYI I work at Siemens.")
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda _: len(index(ada)), range(40)))
+
+    assert {len(index(ada))} == set(found)
 
 
 def test_a_second_consolidation_right_after_changes_nothing(ada, house):

@@ -96,6 +96,24 @@ def test_only_what_was_shown_counts_as_recalled_and_may_be_spoken_of(house, ada)
     }
 
 
+def test_what_a_session_was_told_is_forgotten_with_the_traces(house, ada):
+    ada.fact(WORK)
+    ada.keeper.contexts.of(ada.space, "chat-1", QUERY, max_tokens=None, caller=house.caller)
+    runner = house.graphmem.runner
+    house.clock.advance(days=29)
+    early = runner.run("prune_traces").counts["last_recalls"]
+    house.clock.advance(days=2)
+    dry, wet = (
+        runner.run("prune_traces", dry_run=dry).counts["last_recalls"] for dry in (True, False)
+    )
+    left = "MATCH (l:LastRecall) WHERE l.space STARTS WITH $tenant RETURN count(l)"
+
+    assert 0 == early
+    assert dry >= 1
+    assert wet >= 1
+    assert [(0,)] == house.rows(left)
+
+
 def test_the_newest_are_those_of_the_owner_too_for_a_persona(house, ada):
     fact = ada.fact("FYI I work at Siemens.")
     persona = Session(house, "user:ada/coach")

@@ -126,6 +126,19 @@ def test_a_table_of_sessions_is_read_from_the_file_and_from_the_environment(tmp_
     assert {path: {"chat.1": "green"}} == of_environment.policy
 
 
+def test_names_that_look_like_numbers_are_names(tmp_path):
+    file = tmp_path / "graphmem.toml"
+    file.write_text('[policy.lifecycle.namespaces_map]\n"chat.7" = "12345"\n')
+    prefix = "GRAPHMEM__POLICY__LIFECYCLE__NAMESPACES_"
+    given = {"GRAPHMEM_CONFIG": str(file), f"{prefix}DEFAULT": "42", f"{prefix}PREFIX": "1"}
+
+    assert {
+        "lifecycle.namespaces_map": {"chat.7": "12345"},
+        "lifecycle.namespaces_default": "42",
+        "lifecycle.namespaces_prefix": "1",
+    } == load_settings(given).policy
+
+
 def test_a_broken_pattern_in_the_settings_is_named():
     variable = "GRAPHMEM__POLICY__LIFECYCLE__NAMESPACES_PATTERN"
 

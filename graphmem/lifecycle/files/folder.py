@@ -19,6 +19,7 @@ from graphmem.lifecycle.files.scratch import Scratch
 MANIFEST, UNFINISHED = "state/manifest.txt", "state/manifest.part"
 FILE_MAX_BYTES = 32_000_000
 _PART = ".graphmem.part"
+_OWNER = ".graphmem.space"  # hidden, so that it is no part of what is compared or read
 _TOP = "facts corrections artifacts archive boxes entities questions threads summaries config state"
 TOP_FOLDERS = frozenset(_TOP.split())
 TOP_FILES = frozenset({"profile.md", "IDENTITY.md"})
@@ -40,6 +41,7 @@ class FolderWriter:
 
     root: Path
     scratch: Scratch
+    space: str = ""  # whose export it is
     _sound: set[Path] = field(default_factory=set)  # folders that are no links
     _list: TextIO | None = None  # of what is written, while it is
 
@@ -47,20 +49,35 @@ class FolderWriter:
         """Say that an export is being written.
 
         Raises:
-            InvalidInput: the folder is a file, or holds something that no export wrote.
+            InvalidInput: the folder is a file, or holds something that no export of the space
+                wrote.
         """
         self._check_free()
         self.root.mkdir(parents=True, exist_ok=True)
+        self._put(_OWNER, (f"{self.space}\n",))
         flags = os.O_CREAT | os.O_WRONLY | os.O_APPEND
         self._list = _text_file(self._place(UNFINISHED), flags)
 
     def _check_free(self) -> None:
         if self.root.exists() and not self.root.is_dir():
             raise InvalidInput({"folder": ["Is no folder."]})
-        if not self.root.is_dir() or any((self.root / each).is_file() for each in _LISTS):
+        if not self.root.is_dir():
+            return
+        if any((self.root / each).is_file() for each in _LISTS):
+            self._check_owner()
             return
         if here := sorted(each.name for each in self.root.iterdir() if not _is_hidden(each.name)):
             message = f"Holds {here[0]}, and no earlier export; name an empty folder."
+            raise InvalidInput({"folder": [message]})
+
+    def _check_owner(self) -> None:
+        """Refuse the folder of another space, for its files would go."""
+        if not _is_plain(self.root / _OWNER):
+            return
+        with _text_file(self.root / _OWNER, os.O_RDONLY) as file:
+            owner = file.readline().rstrip("\n")
+        if owner != self.space:
+            message = f"Holds the export of {shown(owner)}; name another folder."
             raise InvalidInput({"folder": [message]})
 
     def write(self, path: str, parts: Iterable[str]) -> None:

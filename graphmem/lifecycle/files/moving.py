@@ -28,7 +28,10 @@ def export_folder(
         InvalidInput: the space holds no facts, or the folder what no export wrote, or a link.
     """
     _check_space(space)
-    with closing(Scratch()) as scratch, closing(FolderWriter(root=root, scratch=scratch)) as writer:
+    with (
+        closing(Scratch()) as scratch,
+        closing(FolderWriter(root=root, scratch=scratch, space=space.key)) as writer,
+    ):
         export = FolderExport(
             transfers=transfers,
             memories=core.memories,
