@@ -12,7 +12,7 @@ NOW = datetime(2026, 3, 1, 9, 5, tzinfo=UTC)
 SOME = st.text(
     st.characters(blacklist_categories=("Cs",), blacklist_characters="\x00"), max_size=20
 )
-SHOWN = SOME.filter(lambda text: text.strip())
+SHOWN = SOME.map(lambda text: text if text.strip() else f"{text}x")
 PLAIN_ID = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
 ANY_ID = st.one_of(PLAIN_ID, SHOWN)
 
@@ -85,6 +85,11 @@ def a_head(revision=1, corpus=None, **more):
 
 def a_file(path, text):
     return Document(path=path, text=text)
+
+
+def mixed(corpus, other, sections):
+    """A corpus with some sections of another one."""
+    return {**corpus, **{section.value: other[section] for section in sections}}
 
 
 def without(value, name):

@@ -122,10 +122,11 @@ def with_scaffold(corpus: Corpus, kept: Collection[Section], head: Corpus | None
 
     What the head says already stays as the draft has it.
     """
+    written = {section for section in kept if not is_blank(corpus.get(section))}
     scaffolded = {
         section.value: scaffold_of(section)
         for section in (*ID_PREFIXES, Section.SKILLS)
-        if section not in kept and is_blank((head or {}).get(section))
+        if section not in written and is_blank((head or {}).get(section))
     }
     return {**corpus, **scaffolded}
 
