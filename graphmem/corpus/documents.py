@@ -34,7 +34,8 @@ def parsed(text: str) -> Any:  # noqa: ANN401 - any JSON
         value = json.loads(text, parse_constant=_refuse)
     except RecursionError as error:
         raise ValueError(_TOO_DEEP) from error
-    if is_too_deep(value):
+    may_be_deep = text.count("[") + text.count("{") > DEPTH_MAX
+    if may_be_deep and is_too_deep(value):
         raise ValueError(_TOO_DEEP)
     return value
 
@@ -86,13 +87,16 @@ class Changes:
 
 def changes(before: Documents, after: Documents) -> Changes:
     """What differs in content from documents that were there."""
-    known = {path: content_hash(document) for path, document in before.items()}
     return Changes(
-        changed=tuple(
-            path for path in sorted(after) if known.get(path) != content_hash(after[path])
-        ),
+        changed=tuple(path for path in sorted(after) if _differs(before.get(path), after[path])),
         deleted=tuple(sorted(before.keys() - after.keys())),
     )
+
+
+def _differs(before: Document | None, after: Document) -> bool:
+    if before is None:
+        return True
+    return before.text != after.text and content_hash(before) != content_hash(after)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -120,10 +120,9 @@ def _contents(corpus: Corpus, files: _ItemFiles) -> Iterator[tuple[str, str, Any
 
 
 def _document(path: str, key: str, value: Any, before: Documents) -> Document:  # noqa: ANN401 - any JSON
-    known = before.get(path)
-    if known and _says(known, key, value):
-        return known
-    return Document(path=path, text=canonical_json({key: value}))
+    known, made = before.get(path), Document(path=path, text=canonical_json({key: value}))
+    says_it = known is not None and (known.text == made.text or _says(known, key, value))
+    return known if known and says_it else made
 
 
 def _says(document: Document, key: str, value: Any) -> bool:  # noqa: ANN401 - any JSON
