@@ -8,10 +8,18 @@ from datetime import datetime
 
 from graphmem.corpus.approvals import all_approved, is_dirty
 from graphmem.corpus.assembly import assembled
-from graphmem.corpus.documents import MANIFEST, content_hash
+from graphmem.corpus.documents import MANIFEST, changes, content_hash
 from graphmem.corpus.join import joined
 from graphmem.corpus.push_plan import PushPlan, planned
-from graphmem.corpus.push_result import VALID, PushCode, PushReason, PushResult, invalid, sound
+from graphmem.corpus.push_result import (
+    VALID,
+    PushCode,
+    PushReason,
+    PushResult,
+    invalid,
+    refused,
+    sound,
+)
 from graphmem.corpus.schema import corpus_problems
 from graphmem.corpus.service_metadata import completed, is_complete, with_metadata
 from graphmem.corpus.verification import verified
@@ -83,6 +91,27 @@ def proved(plan: PushPlan, read: Documents) -> PushResult:
     if found.ok:
         return sound(result)
     return replace(result, ok=False, error_code=PushCode.TRANSPORT_CORRUPTION)
+
+
+def reverted(
+    head: Head, earlier: Head, policy: CorpusPolicy, *, now: datetime
+) -> PushPlan | PushResult:
+    """The revision behind a head that holds the files of an earlier one, byte by byte."""
+    corpus = assembled(earlier.documents).corpus
+    if corpus is None or corpus_problems(corpus, policy):
+        return refused(PushCode.CORPUS_INVALID)
+    changed = changes(head.documents, earlier.documents)
+    if not changed.paths:
+        return replace(VALID, persisted=True, reason=PushReason.HASHES_UNCHANGED)
+    return PushPlan(
+        expected_revision=head.revision,
+        base=head,
+        corpus=corpus,
+        documents=earlier.documents,
+        changes=changed,
+        message=f"Revert to revision {earlier.revision}",
+        at=now,
+    )
 
 
 def completion(head: Head, approvals: tuple[Approval, ...], *, now: datetime) -> PushPlan | None:

@@ -191,10 +191,17 @@ def _double_ids(corpus: Any) -> Iterator[Problem]:  # noqa: ANN401 - any JSON
                 seen.add(uid)
 
 
+def depth_problem(corpus: Any) -> Problem | None:  # noqa: ANN401 - any JSON
+    """What a draft cannot take at all, as no rule walks so deep; all else is only listed."""
+    if not is_too_deep(corpus):
+        return None
+    return Problem(path=WHOLE, message=f"Is nested deeper than {DEPTH_MAX} levels.")
+
+
 def size_problems(corpus: Any, policy: CorpusPolicy) -> tuple[Problem, ...]:  # noqa: ANN401 - any JSON
     """What is too large in a corpus: its depth, lists, documents, the whole."""
-    if is_too_deep(corpus):
-        return (Problem(path=WHOLE, message=f"Is nested deeper than {DEPTH_MAX} levels."),)
+    if too_deep := depth_problem(corpus):
+        return (too_deep,)
     long_lists = [
         Problem(path=dotted(place), message=f"Has more than {policy.list_items:,} items.")
         for place, found in _lists(corpus)

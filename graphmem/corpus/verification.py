@@ -16,6 +16,14 @@ def verified(changed: Changes, tree: Mapping[str, str], read: Documents) -> Veri
     return Verified(ok=error is None, error=error)
 
 
+def tree_changes(before: Mapping[str, str], tree: Mapping[str, str]) -> Changes:
+    """What differs between the trees of two commits: what a cut push was to write."""
+    return Changes(
+        changed=tuple(path for path in sorted(tree) if before.get(path) != tree[path]),
+        deleted=tuple(sorted(before.keys() - tree.keys())),
+    )
+
+
 def _errors(changed: Changes, tree: Mapping[str, str], read: Documents) -> Iterator[str]:
     for path in changed.deleted:
         if path in read:
