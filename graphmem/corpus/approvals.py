@@ -1,6 +1,7 @@
 """Approvals: what somebody said yes to, which is exactly one content of a section (000). Pure."""
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -81,6 +82,33 @@ def standing(approvals: Iterable[Approval], corpus: Corpus) -> Mapping[Section, 
 
 def _when(approval: Approval) -> datetime:
     return approval.at
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class SectionStanding:
+    """What a section of a draft says, as a hash, and since when that is approved."""
+
+    content_sha256: str
+    approved_at: datetime | None = None
+
+    @property
+    def approved(self) -> bool:
+        """Whether it is approved."""
+        return self.approved_at is not None
+
+
+def section_standings(
+    approvals: Iterable[Approval], corpus: Corpus
+) -> Mapping[Section, SectionStanding]:
+    """Where each section of a draft stands."""
+    approved = standing(approvals, corpus)
+    return {
+        section: SectionStanding(
+            content_sha256=content,
+            approved_at=approved[section].at if section in approved else None,
+        )
+        for section, content in section_hashes(corpus).items()
+    }
 
 
 def all_approved(approvals: Iterable[Approval], corpus: Corpus) -> bool:

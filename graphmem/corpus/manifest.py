@@ -6,6 +6,7 @@ A document that says what it said keeps its bytes.
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
+from itertools import count
 from typing import Any
 
 from graphmem.corpus.documents import (
@@ -169,23 +170,24 @@ def _item_files(corpus: Corpus, before: Documents) -> _ItemFiles:
 def _files_of(
     section: Section, ids: list[str], known: Mapping[tuple[Section, str], str]
 ) -> Mapping[str, str]:
-    files = {uid: known[section, uid] for uid in ids if (section, uid) in known}
-    taken = {path.casefold() for path in files.values()}
+    """The file of each item by its id: the one that it has, else a new one; never one for two."""
+    owners = {known[section, uid].casefold(): uid for uid in ids if (section, uid) in known}
+    files = {uid: known[section, uid] for uid in owners.values()}
+    taken = set(owners)
     for uid in ids:
         if uid not in files:
-            files[uid] = _new_path(section, uid, taken)
+            files[uid] = next(path for path in _names(section, uid) if path.casefold() not in taken)
             taken.add(files[uid].casefold())
     return {uid: files[uid] for uid in ids}
 
 
-def _new_path(section: Section, uid: str, taken: set[str]) -> str:
-    """A file for an item: by its id where that can be a name, else by a hash of it."""
+def _names(section: Section, uid: str) -> Iterator[str]:
+    """Files for an item: by its id where that can be a name, else by hashes of it."""
     prefix = f"corpus_{ITEM_KEYS[section]}_"
-    plain = f"{prefix}{uid}.json"
-    is_plain = _PLAIN_ID.fullmatch(uid) is not None and len(uid) <= _PLAIN_MAX_CHARS
-    if is_plain and plain.casefold() not in taken:
-        return plain
-    return f"{prefix}{text_digest(uid)[:_DIGEST_CHARS]}.json"
+    if _PLAIN_ID.fullmatch(uid) and len(uid) <= _PLAIN_MAX_CHARS:
+        yield f"{prefix}{uid}.json"
+    for number in count():
+        yield f"{prefix}{text_digest(f'{number}:{uid}')[:_DIGEST_CHARS]}.json"
 
 
 def item_paths(documents: Documents) -> Mapping[tuple[Section, str], str]:

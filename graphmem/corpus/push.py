@@ -9,7 +9,7 @@ from datetime import datetime
 
 from graphmem.corpus.approvals import changed_sections, is_dirty, standing
 from graphmem.corpus.assembly import assembled
-from graphmem.corpus.documents import Changes
+from graphmem.corpus.documents import MANIFEST, Changes
 from graphmem.corpus.manifest import section_of, with_ids
 from graphmem.corpus.normalise import normalised
 from graphmem.corpus.notes_policy import notes_problems
@@ -25,7 +25,7 @@ _REPO_GONE = "api_404"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Attempt:
+class _Proposal:
     """A push on its way through the steps; ``corpus`` is what would be written."""
 
     request: PushRequest
@@ -52,7 +52,7 @@ def decide_push(
     """What a push writes, or the result that it has without writing."""
     before = assembled(world.base.documents).corpus
     corpus = with_metadata(with_ids(_whole(request, world, before), new_id), before, now)
-    attempt = _Attempt(
+    proposal = _Proposal(
         request=request,
         world=world,
         policy=policy,
@@ -60,8 +60,8 @@ def decide_push(
         corpus=corpus,
         changed=changed_sections(before or {}, corpus),
     )
-    result = next(filter(None, (step(attempt) for step in _STEPS)), None)
-    return result or _within_targets(attempt, now)
+    result = next(filter(None, (step(proposal) for step in _STEPS)), None)
+    return result or _within_targets(proposal, now)
 
 
 def _whole(request: PushRequest, world: PushWorld, before: Corpus | None) -> Corpus:
@@ -74,47 +74,47 @@ def _whole(request: PushRequest, world: PushWorld, before: Corpus | None) -> Cor
     return {"schema_version": SCHEMA_VERSION, **draft}
 
 
-def _repository(attempt: _Attempt) -> PushResult | None:
-    if not attempt.world.has_repository:
+def _repository(proposal: _Proposal) -> PushResult | None:
+    if not proposal.world.has_repository:
         return refused(PushCode.MEMORY_REPO_NOT_FOUND, _REPO_GONE)
-    return refused(PushCode.CORPUS_INVALID) if attempt.world.is_invalid else None
+    return refused(PushCode.CORPUS_INVALID) if proposal.world.is_invalid else None
 
 
-def _approvals(attempt: _Attempt) -> PushResult | None:
-    if attempt.request.targets == ():
+def _approvals(proposal: _Proposal) -> PushResult | None:
+    if proposal.request.targets == ():
         problem = Problem(path="target_sections", message="Must name a section, or be left out.")
         return refused(PushCode.INVALID_INPUT, "target_sections_empty", problems=(problem,))
-    approved = standing(attempt.world.approvals, attempt.corpus)
-    lacking = [section.value for section in attempt.targets if section not in approved]
+    approved = standing(proposal.world.approvals, proposal.corpus)
+    lacking = [section.value for section in proposal.targets if section not in approved]
     if not lacking:
         return None
     return refused(PushCode.APPROVAL_MISSING, f"approval_missing:{','.join(lacking)}")
 
 
-def _dirt(attempt: _Attempt) -> PushResult | None:
-    if is_dirty(attempt.before, attempt.world.draft):
+def _dirt(proposal: _Proposal) -> PushResult | None:
+    if is_dirty(proposal.before, proposal.world.draft):
         return None
     return PushResult(ok=True, persisted=True, reason=PushReason.NOT_DIRTY)
 
 
-def _adapters(attempt: _Attempt) -> PushResult | None:
-    missing = ",".join(attempt.world.missing_adapters)
+def _adapters(proposal: _Proposal) -> PushResult | None:
+    missing = ",".join(proposal.world.missing_adapters)
     return refused(PushCode.API_UNKNOWN, f"missing_adapters:{missing}") if missing else None
 
 
-def _schema(attempt: _Attempt) -> PushResult | None:
-    problems = corpus_problems(attempt.corpus, attempt.policy)
+def _schema(proposal: _Proposal) -> PushResult | None:
+    problems = corpus_problems(proposal.corpus, proposal.policy)
     return invalid(PushCode.VALIDATION_FAILED, problems) if problems else None
 
 
-def _notes(attempt: _Attempt) -> PushResult | None:
-    problems = notes_problems(attempt.corpus)
+def _notes(proposal: _Proposal) -> PushResult | None:
+    problems = notes_problems(proposal.corpus)
     return invalid(PushCode.NOTES_POLICY_VIOLATION, problems) if problems else None
 
 
-def _unchanged(attempt: _Attempt) -> PushResult | None:
+def _unchanged(proposal: _Proposal) -> PushResult | None:
     """A draft that in its one form says what is there already."""
-    if attempt.before is None or is_dirty(attempt.before, attempt.corpus):
+    if proposal.before is None or is_dirty(proposal.before, proposal.corpus):
         return None
     return replace(VALID, persisted=True, reason=PushReason.HASHES_UNCHANGED)
 
@@ -123,17 +123,17 @@ def _unchanged(attempt: _Attempt) -> PushResult | None:
 _STEPS = (_repository, _approvals, _dirt, _adapters, _schema, _notes, _unchanged)
 
 
-def _within_targets(attempt: _Attempt, now: datetime) -> PushPlan | PushResult:
+def _within_targets(proposal: _Proposal, now: datetime) -> PushPlan | PushResult:
     """The plan, unless it changes what it is not meant for."""
     plan = planned(
-        attempt.world.base,
-        attempt.corpus,
-        base=attempt.world.base,
-        files=attempt.world.files,
-        message=attempt.request.message or _message(attempt.changed),
+        proposal.world.base,
+        proposal.corpus,
+        base=proposal.world.base,
+        files=proposal.world.files,
+        message=proposal.request.message or _message(proposal.changed),
         now=now,
     )
-    disallowed = ",".join(_disallowed(attempt, plan.changes))
+    disallowed = ",".join(_disallowed(proposal, plan.changes))
     if not disallowed:
         return plan
     return replace(
@@ -148,12 +148,13 @@ def _message(sections: tuple[Section, ...]) -> str:
     return f"Update {', '.join(sections) or 'the corpus'}"
 
 
-def _disallowed(attempt: _Attempt, changed: Changes) -> Iterator[str]:
+def _disallowed(proposal: _Proposal, changed: Changes) -> Iterator[str]:
     """Changed documents of sections that say something else and are no targets.
 
-    So the manifest, what the service sets in metadata, and scaffold never count.
+    So what the service sets in metadata and scaffold never count, and the manifest only where it
+    alone tells of such a section, by another order of its items.
     """
-    outside = set(attempt.changed) - set(attempt.targets)
-    for path in changed.paths:
-        if section_of(path) in outside:
-            yield path
+    outside = set(proposal.changed) - set(proposal.targets)
+    yield from (path for path in changed.paths if section_of(path) in outside)
+    if outside - {section_of(path) for path in changed.paths}:
+        yield MANIFEST

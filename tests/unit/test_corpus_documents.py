@@ -34,7 +34,7 @@ from graphmem.corpus.documents import (
     tree_of,
 )
 from graphmem.corpus.manifest import is_unsafe, section_of, split, with_ids
-from graphmem.model.corpus import Section
+from graphmem.model.corpus import Section, text_digest
 
 EXPERIENCE_FILE = "corpus_experience_exp_1.json"
 
@@ -212,6 +212,17 @@ def test_ids_that_differ_by_case_alone_have_files_that_differ_by_more():
 
     assert len(files) == len({path.casefold() for path in files})
     assert ["exp_a", "exp_A"] == [each["id"] for each in assembled(files).corpus["experience"]]
+
+
+def test_two_items_never_share_a_file_whatever_a_manifest_says():
+    entries = [{"id": uid, "path": EXPERIENCE_FILE} for uid in ("exp_1", "exp_2")]
+    before = with_manifest(experience_files=entries)
+    two = [an_experience("exp_1"), an_experience("exp_2", title="Chief")]
+    named_as_hash = text_digest("0:a/b")[:32]
+    three = [an_experience(named_as_hash), an_experience("a/b", title="Chief")]
+
+    assert two == assembled(documents(a_corpus(experience=two), before)).corpus["experience"]
+    assert three == assembled(documents(a_corpus(experience=three))).corpus["experience"]
 
 
 def test_items_keep_their_ids_and_get_one_where_they_have_none():

@@ -15,6 +15,7 @@ from graphmem.corpus.approvals import (
     is_dirty,
     section_hash,
     section_hashes,
+    section_standings,
     standing,
 )
 from graphmem.corpus.onboarding import (
@@ -86,6 +87,16 @@ def test_an_approval_can_be_withdrawn_and_given_again():
 
 def test_an_approval_of_another_content_does_not_count():
     assert {} == standing(yes(a_corpus(skills={}), Section.SKILLS), a_corpus())
+
+
+def test_a_draft_says_of_each_section_its_hash_and_since_when_that_is_approved():
+    found = section_standings(yes(a_corpus(), Section.SKILLS), a_corpus())
+
+    assert list(Section) == list(found)
+    assert section_hashes(a_corpus()) == {key: each.content_sha256 for key, each in found.items()}
+    assert {Section.SKILLS: NOW} == {
+        key: each.approved_at for key, each in found.items() if each.approved
+    }
 
 
 def test_approvals_add_up_until_all_seven_are_there():

@@ -187,6 +187,16 @@ def test_a_change_outside_the_approved_section_is_refused_by_its_paths():
     assert (True, True, False) == (found.validated, found.local_saved, found.persisted)
 
 
+def test_another_order_of_items_is_a_change_of_their_section():
+    two = [an_experience("exp_1"), an_experience("exp_2")]
+    head = a_head(corpus=a_corpus(experience=two))
+    draft = a_corpus(experience=two[::-1], projects=[])
+
+    found = push(draft, head, request=targets(Section.PROJECTS))
+
+    assert f"disallowed_changed_paths:{MANIFEST}" == found.reason
+
+
 def test_targets_name_what_may_change_even_where_more_is_approved():
     draft = a_corpus(
         experience=[CHIEF],
