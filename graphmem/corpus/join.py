@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from graphmem.corpus.assembly import assembled
-from graphmem.corpus.documents import MANIFEST, changes, content_hash
-from graphmem.corpus.manifest import CORE_FILES, ITEM_KEYS, section_of, split
+from graphmem.corpus.documents import MANIFEST, changes, content_hash, digest
+from graphmem.corpus.manifest import CORE_FILES, ITEM_KEYS, has_corpus, has_id, section_of, split
 from graphmem.corpus.schema import items_of
 from graphmem.model.corpus import Corpus, Document, Documents, Section
 
@@ -37,16 +37,14 @@ def as_split(documents: Documents, generated_at: datetime) -> Documents:
     corpus = None if MANIFEST in documents else assembled(documents).corpus
     if corpus is None:
         return own_documents(documents)
-    return split(_with_ids_alone(corpus), before={}, generated_at=generated_at)
+    return split(corpus, before={}, generated_at=generated_at)
 
 
-def _with_ids_alone(corpus: Corpus) -> Corpus:
-    """A corpus without the items that have no ids yet: nobody can have changed these."""
-    lists = {
-        section.value: [item for _, item in items_of(corpus, section) if item.get("id")]
-        for section in ITEM_KEYS
-    }
-    return {**corpus, **lists}
+def _can_be_joined(corpus: Corpus | None) -> bool:
+    """Whether each item of a corpus is known by an id, so that two writers can mean the same."""
+    if corpus is None:
+        return False
+    return all(has_id(item) for section in ITEM_KEYS for _, item in items_of(corpus, section))
 
 
 def joined(
@@ -54,18 +52,20 @@ def joined(
 ) -> Joined:
     """What two writers made of the same documents, joined document by document.
 
-    Both must be corpora. Items keep the order of theirs, unless only mine has another.
+    Items keep the order of theirs, unless only mine has another. What is no corpus, or has items
+    without ids, is joined with nothing.
     """
+    corpora = [assembled(each).corpus for each in (base, mine, theirs) if has_corpus(each)]
+    if not all(_can_be_joined(corpus) for corpus in corpora):
+        return Joined(conflicts=(MANIFEST,))
     before, own, other = (as_split(each, generated_at) for each in (base, mine, theirs))
     my_changes = set(changes(before, own).paths) - _REMADE
     their_changes = set(changes(before, other).paths) - _REMADE
     both = (path for path in my_changes & their_changes if _differ(own, other, path))
     if conflicts := tuple(sorted(both)):
         return Joined(conflicts=conflicts)
-    one, two, three = (assembled(each).corpus for each in (before, own, other))
-    if two is None or three is None:
-        return Joined(conflicts=(MANIFEST,))
-    return _joined_corpora(one or {}, two, three)
+    one, two, three = (assembled(each).corpus or {} for each in (before, own, other))
+    return _joined_corpora(one, two, three)
 
 
 def _differ(one: Documents, other: Documents, path: str) -> bool:
@@ -84,7 +84,7 @@ def _joined_corpora(base: Corpus, mine: Corpus, theirs: Corpus) -> Joined:
             values[name] = _joined_items(base, mine, theirs, name)
         else:
             values[name] = _later(base.get(name), mine.get(name), theirs.get(name))
-    versions = {each.get("schema_version") for each in (base, mine, theirs)}
+    versions = {digest(each.get("schema_version")) for each in (base, mine, theirs)}
     is_conflict = len(versions) == len((base, mine, theirs))
     return Joined(conflicts=(MANIFEST,)) if is_conflict and base else Joined(corpus=values)
 

@@ -36,16 +36,18 @@ def retried(
 
     A document that both changed ends the push; nobody's text is lost.
     """
+    before = assembled(head.documents).corpus
+    if before is None or corpus_problems(before, policy):
+        return refused(PushCode.CORPUS_INVALID, retry_count=1)
     found = joined(plan.base.documents, plan.documents, head.documents, generated_at=now)
     if found.corpus is None:
         paths = ",".join(found.conflicts)
         return conflicted(replace(plan, retry_count=1), reason=f"ref_conflict:{paths}")
-    before = assembled(head.documents).corpus
     corpus = with_metadata(found.corpus, before, now)
     if problems := corpus_problems(corpus, policy):
         result = invalid(PushCode.VALIDATION_FAILED, problems)
         return replace(result, retry_count=1, local_saved=True)
-    if before is not None and not is_dirty(before, corpus):
+    if not is_dirty(before, corpus):
         unchanged = replace(VALID, persisted=True, reason=PushReason.HASHES_UNCHANGED)
         return replace(unchanged, retry_count=1)
     return planned(

@@ -241,7 +241,37 @@ def test_a_head_that_is_no_corpus_takes_no_retry():
     mine = push(a_corpus(experience=[CHIEF]), base)
     head = a_head(2, **{MANIFEST: a_file(MANIFEST, "{")})
 
-    assert PushCode.REF_CONFLICT is retried(mine, head, POLICY, now=LATER).error_code
+    assert PushCode.CORPUS_INVALID is retried(mine, head, POLICY, now=LATER).error_code
+
+
+def test_two_first_pushes_beside_other_files_conflict_where_they_differ_alone():
+    bare = Head(revision=1, documents={"README.md": a_file("README.md", "hi")})
+    mine = push(a_corpus(experience=[CHIEF]), bare)
+
+    found = retried(mine, second_writer(bare, experience=[CHIEF]), POLICY, now=LATER)
+    other = retried(mine, second_writer(bare), POLICY, now=LATER)
+
+    assert "hashes_unchanged" == found.reason
+    assert f"ref_conflict:{EXPERIENCE_FILE}" == other.reason
+
+
+def test_items_without_ids_are_joined_with_nothing():
+    bare = a_legacy(a_corpus(experience=[without(an_experience(), "id")]))
+    mine = push(a_corpus(experience=[CHIEF]), bare)
+
+    found = retried(mine, replace(bare, revision=2), POLICY, now=LATER)
+
+    assert f"ref_conflict:{MANIFEST}" == found.reason
+
+
+def test_a_version_that_both_changed_is_a_conflict_of_the_manifest():
+    base = a_head()
+    mine = push(a_corpus(schema_version="2.0.0", experience=[CHIEF]), base)
+    theirs = second_writer(base, schema_version="3.0.0", projects=[])
+    same = second_writer(base, schema_version="2.0.0", projects=[])
+
+    assert f"ref_conflict:{MANIFEST}" == retried(mine, theirs, POLICY, now=LATER).reason
+    assert "2.0.0" == retried(mine, same, POLICY, now=LATER).corpus["schema_version"]
 
 
 def test_two_writers_of_a_corpus_in_one_file_are_joined_too():
