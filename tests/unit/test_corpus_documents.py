@@ -214,6 +214,18 @@ def test_ids_that_differ_by_case_alone_have_files_that_differ_by_more():
     assert ["exp_a", "exp_A"] == [each["id"] for each in assembled(files).corpus["experience"]]
 
 
+def test_documents_that_cannot_be_read_are_written_anew():
+    before = {path: a_file(path, "{") for path in documents()}
+
+    assert documents() == documents(before=before)
+
+
+def test_json_of_many_levels_is_refused_and_of_many_brackets_is_not():
+    with pytest.raises(ValueError, match="deeply"):
+        parsed(json.dumps(nested(DEPTH_MAX + 1)))
+    assert parsed(json.dumps([[]] * (DEPTH_MAX + 1)))
+
+
 def test_two_items_never_share_a_file_whatever_a_manifest_says():
     entries = [{"id": uid, "path": EXPERIENCE_FILE} for uid in ("exp_1", "exp_2")]
     before = with_manifest(experience_files=entries)
