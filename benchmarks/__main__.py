@@ -23,6 +23,7 @@ from benchmarks.orchestrators import run_orchestrators
 from benchmarks.quality import DATA_SETS, run_quality
 from benchmarks.relations import run_relations
 from benchmarks.service import running_service
+from benchmarks.session_context import run_contexts
 from benchmarks.speed import run_speed
 from benchmarks.tenants import run_tenants
 from benchmarks.upkeep import run_upkeep
@@ -102,6 +103,7 @@ PARTS: dict[str, Callable[[Options, Console], Mapping[str, Any]]] = {
     "graph": lambda options, console: run_graph(options.data, console=console),
     "upkeep": lambda options, console: run_upkeep(options.data, console=console),
     "lifecycle": lambda options, console: run_lifecycle(options.data, console=console),
+    "contexts": lambda options, console: run_contexts(options.data, console=console),
     "companion": lambda options, console: run_companion(options.data, console=console),
     "governance": lambda options, console: run_governance(options.data, console=console),
     "orchestrators": lambda options, console: run_orchestrators(options.data, console=console),

@@ -143,7 +143,7 @@ def _turn(space: str, session: str, content: str, **more: object) -> dict[str, o
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class _Read:
+class Heard:
     """What became of the turns of a case: memories with the turns behind them."""
 
     turns_of: Mapping[str, tuple[str, ...]]
@@ -154,9 +154,9 @@ def locomo_quality(data: Path, target: Target, console: Console) -> dict[str, An
     """Which turns give facts, and how well facts, turns and both are recalled."""
     cases = load_locomo(data)
     with target.client() as client:
-        plain = {case.name: store_case(client, _in(case, "plain")).turns for case in cases}
-        facts = {case.name: _heed(client, _in(case, "facts"), keep=False) for case in cases}
-        both = {case.name: _heed(client, _in(case, "both"), keep=True) for case in cases}
+        plain = {case.name: store_case(client, in_part(case, "plain")).turns for case in cases}
+        facts = {case.name: heed(client, in_part(case, "facts"), keep=False) for case in cases}
+        both = {case.name: heed(client, in_part(case, "both"), keep=True) for case in cases}
         scores = {
             "turns alone": _recall(
                 client, cases, "plain", {n: _tuples(t) for n, t in plain.items()}
@@ -182,7 +182,8 @@ def _tuples(turns: Mapping[str, Sequence[str]]) -> dict[str, tuple[str, ...]]:
     return {uid: tuple(found) for uid, found in turns.items()}
 
 
-def _in(case: Case, what: str) -> Case:
+def in_part(case: Case, what: str) -> Case:
+    """A case in a space of its own."""
     return Case(
         name=case.name,
         space=f"{case.space}-{what}",
@@ -191,9 +192,11 @@ def _in(case: Case, what: str) -> Case:
     )
 
 
-def _heed(client: Client, case: Case, *, keep: bool) -> _Read:
+def heed(
+    client: Client, case: Case, *, keep: bool, switches: Mapping[str, object] | None = None
+) -> Heard:
     """Post all turns of a case, both speakers as users, and read what they say."""
-    overrides = {"lifecycle.keep_turns": keep}
+    overrides = {"lifecycle.keep_turns": keep, **(switches or {})}
     client.call("PUT", "/v1/spaces/policy", {"space": case.space, "overrides": overrides})
     named: dict[str, str] = {}
     for start in range(0, len(case.turns), _BATCH):
@@ -209,7 +212,7 @@ def _heed(client: Client, case: Case, *, keep: bool) -> _Read:
         turns_of[memory["uid"]] = tuple(named[uid] for uid in memory["turns"] if uid in named)
         if memory["native"]:
             telling |= set(turns_of[memory["uid"]])
-    return _Read(turns_of=turns_of, telling=frozenset(telling))
+    return Heard(turns_of=turns_of, telling=frozenset(telling))
 
 
 def _said(turn: Turn) -> dict[str, str]:
@@ -247,7 +250,7 @@ def _recall(
     return mean(found)
 
 
-def _shares(cases: Sequence[Case], facts: Mapping[str, _Read]) -> dict[str, float]:
+def _shares(cases: Sequence[Case], facts: Mapping[str, Heard]) -> dict[str, float]:
     evidence, every = [], []
     for case in cases:
         gold = frozenset().union(*(question.gold_turns for question in case.questions))

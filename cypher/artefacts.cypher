@@ -26,7 +26,7 @@ ORDER BY key;
 // fragment: artefacts_shown
 // The artefacts of a space whose memories are current.
 MATCH (n:Artefact)
-USING INDEX n:Artefact(space, noted_at)
+USING INDEX SEEK n:Artefact(space, noted_at)
 WHERE n.space = $space AND n.noted_at IS NOT NULL AND @stands
 
 // name: list
@@ -48,7 +48,7 @@ RETURN count(n) AS total;
 // The artefacts of a space by key, for an export.
 // parameters: after, limit, space
 MATCH (n:Artefact)
-USING INDEX n:Artefact(key)
+USING INDEX SEEK n:Artefact(key)
 WHERE n.key STARTS WITH $space + '|' AND n.key > $after
 WITH n ORDER BY n.key LIMIT $limit
 RETURN n.key AS key, @artefact AS artefact

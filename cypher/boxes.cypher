@@ -30,7 +30,7 @@ RETURN b {.*, created_at: toString(b.created_at), last_at: toString(b.last_at), 
   members: COLLECT { MATCH (b)-[h:HOLDS]->(m:Memory) RETURN [m.uid, h.topics] ORDER BY h.number, m.key }
 } AS box, COLLECT {
   MATCH (r:TopicTrace)
-  USING INDEX r:TopicTrace(space, last_at)
+  USING INDEX SEEK r:TopicTrace(space, last_at)
   WHERE r.space = $space AND r.last_at >= at - duration({days: $days})
   WITH r ORDER BY r.last_at DESC, r.key LIMIT $limit
   RETURN r {.uid, .space, .topics, first_at: toString(r.first_at), last_at: toString(r.last_at), boxes: []}
@@ -68,7 +68,7 @@ MERGE (b)-[:OF_TRACE]->(r);
 // The boxes of a space that hold what may be shown: open or sealed ones, of one session, last told since a time, if
 // asked for.
 MATCH (b:Box)
-USING INDEX b:Box(space, last_at)
+USING INDEX SEEK b:Box(space, last_at)
 WHERE b.space = $space AND b.last_at >= datetime($since) AND ($session = '' OR b.session = $session)
   AND ($open IS NULL OR $open = (b.sealed_at IS NULL))
   AND EXISTS { (b)-[:HOLDS]->(m:Memory) WHERE m.status <> 'retracted' }
@@ -108,7 +108,7 @@ LIMIT $limit;
 // fragment: traces_shown
 // The topic traces of a space whose boxes hold what may be shown.
 MATCH (r:TopicTrace)
-USING INDEX r:TopicTrace(space, last_at)
+USING INDEX SEEK r:TopicTrace(space, last_at)
 WHERE r.space = $space AND r.last_at IS NOT NULL
   AND EXISTS { (r)<-[:OF_TRACE]-(:Box)-[:HOLDS]->(m:Memory) WHERE m.status <> 'retracted' }
 
@@ -137,7 +137,7 @@ RETURN @topic_trace AS trace;
 // The boxes of a space by key, with all that was put in, for an export.
 // parameters: after, limit, space
 MATCH (b:Box)
-USING INDEX b:Box(key)
+USING INDEX SEEK b:Box(key)
 WHERE b.key STARTS WITH $space + '|' AND b.key > $after
 WITH b ORDER BY b.key LIMIT $limit
 RETURN b.key AS key, b {.*, created_at: toString(b.created_at), last_at: toString(b.last_at),
@@ -151,7 +151,7 @@ ORDER BY key;
 // The topic traces of a space by key, for an export; boxes tell which one they are of.
 // parameters: after, limit, space
 MATCH (r:TopicTrace)
-USING INDEX r:TopicTrace(key)
+USING INDEX SEEK r:TopicTrace(key)
 WHERE r.key STARTS WITH $space + '|' AND r.key > $after
 WITH r ORDER BY r.key LIMIT $limit
 RETURN r.key AS key, r {.*, first_at: toString(r.first_at), last_at: toString(r.last_at), boxes: []} AS trace

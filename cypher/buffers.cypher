@@ -72,7 +72,7 @@ DELETE w;
 // fragment: buffers_shown
 // The buffers of a space that were ever used.
 MATCH (b:Buffer)
-USING INDEX b:Buffer(space, key)
+USING INDEX SEEK b:Buffer(space, key)
 WHERE b.space = $space AND b.key > '' AND (b.turns > 0 OR b.extractions > 0)
 
 // name: list
@@ -107,7 +107,7 @@ LIMIT $limit;
 // The buffers of a space that hold turns, by session; of one session if one is named.
 // parameters: after, limit, session, space
 MATCH (b:Buffer)
-USING INDEX b:Buffer(space, key)
+USING INDEX SEEK b:Buffer(space, key)
 WHERE b.space = $space AND b.key > $after AND b.turns > 0 AND ($session = '' OR b.session = $session)
 RETURN b.key AS key, @buffer AS buffer
 ORDER BY key
@@ -117,7 +117,7 @@ LIMIT $limit;
 // The buffers of a space, each with the keys of the turns that wait in it, for an export.
 // parameters: after, limit, space
 MATCH (b:Buffer)
-USING INDEX b:Buffer(space, key)
+USING INDEX SEEK b:Buffer(space, key)
 WHERE b.space = $space AND b.key > $after
 WITH b ORDER BY b.key LIMIT $limit
 RETURN b.key AS key, @buffer AS buffer,

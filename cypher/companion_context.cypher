@@ -33,7 +33,7 @@ RETURN
   } AS spines,
   COLLECT {
     MATCH (m:Memory)
-    USING INDEX m:Memory(kept_by, space, type, status, created_at)
+    USING INDEX SEEK m:Memory(kept_by, space, type, status, created_at)
     WHERE m.kept_by = $kept_by AND m.space = $space AND m.type = 'Todo' AND m.status = 'active'
       AND m.created_at > datetime({year: 1})
     WITH m ORDER BY m.created_at, m.key LIMIT $todos
@@ -41,7 +41,7 @@ RETURN
   } AS pending,
   COLLECT {
     MATCH (m:Memory)
-    USING INDEX m:Memory(kept_by, space, type, status, created_at)
+    USING INDEX SEEK m:Memory(kept_by, space, type, status, created_at)
     WHERE m.kept_by = $kept_by AND m.space = $space AND m.type = 'Todo' AND m.status = 'archived'
       AND m.created_at > datetime({year: 1}) AND m.status_reason = 'completed' AND m.status_at >= $wins_after
       AND m.logical_key STARTS WITH 'todo|commitment|'

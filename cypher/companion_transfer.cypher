@@ -15,7 +15,7 @@ SET t:UnrolledState;
 // and the memories of the space of the user that are led back to them.
 // parameters: after, limit, owner, space
 MATCH (s:Session)
-USING INDEX s:Session(key)
+USING INDEX SEEK s:Session(key)
 WHERE s.key STARTS WITH $space + '|' AND s.key > $after
 WITH s ORDER BY s.key LIMIT $limit
 RETURN s.key AS key, @session AS session, s:UnsummedSession AS is_unsummed,
@@ -40,7 +40,7 @@ ORDER BY key;
 // The rolling summaries of a space by key, for an export, each with the messages that it rests on.
 // parameters: after, limit, space
 MATCH (r:RollingSummary)
-USING INDEX r:RollingSummary(key)
+USING INDEX SEEK r:RollingSummary(key)
 WHERE r.key STARTS WITH $space + '|' AND r.key > $after AND r.text IS NOT NULL
 WITH r ORDER BY r.key LIMIT $limit
 RETURN r.key AS key, @rolling AS rolling, COLLECT {
@@ -54,7 +54,7 @@ ORDER BY key;
 // The parts of the long summary of a user in a space by key, for an export.
 // parameters: after, limit, space
 MATCH (v:SummarySpine)
-USING INDEX v:SummarySpine(key)
+USING INDEX SEEK v:SummarySpine(key)
 WHERE v.key STARTS WITH $space + '|' AND v.key > $after
 RETURN v.key AS key, @spine AS spine
 ORDER BY key

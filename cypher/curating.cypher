@@ -7,7 +7,7 @@ m.kept_by = $kept_by AND m.space = space AND m.type IN $types AND m.status = 'ac
 EXISTS {
   WITH s.key AS space
   MATCH (m:Memory)
-  USING INDEX m:Memory(kept_by, space, type, status, created_at)
+  USING INDEX SEEK m:Memory(kept_by, space, type, status, created_at)
   WHERE @of_a_type AND m.created_at > datetime({year: 1})
 }
 
@@ -16,7 +16,7 @@ EXISTS {
 // alone, without typed edges.
 // parameters: cursor_key, cursor_time, kept_by, limit, space, type
 MATCH (m:Memory)
-USING INDEX m:Memory(kept_by, space, type, status, created_at)
+USING INDEX SEEK m:Memory(kept_by, space, type, status, created_at)
 WHERE m.kept_by = $kept_by AND m.space = $space AND m.type = $type AND m.status = 'active'
   AND m.created_at >= $cursor_time
   AND CASE WHEN m.created_at = $cursor_time THEN m.key > $cursor_key ELSE true END // an OR would sort all of them
@@ -32,7 +32,7 @@ ORDER BY m.created_at, m.key;
 // parameters: kept_by, since, spaces, types
 UNWIND $spaces AS space
 MATCH (m:Memory)
-USING INDEX m:Memory(kept_by, space, type, status, created_at)
+USING INDEX SEEK m:Memory(kept_by, space, type, status, created_at)
 WHERE @of_a_type AND m.created_at > $since AND NOT (m.source_type = 'manual' AND m.captured_by = 'system')
 RETURN count(m) AS total;
 

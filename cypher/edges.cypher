@@ -14,7 +14,7 @@ LIMIT 100000;
 UNWIND $spaces AS space
 CALL (space) {
   MATCH (from:Memory)
-  USING INDEX from:Memory(key)
+  USING INDEX SEEK from:Memory(key)
   WHERE from.key > space + '|' AND from.key < space + '}' AND from.key >= $cursor_key
   MATCH (from)-[e:@EDGE_TYPES]->(to:Memory)
   WHERE to.space = from.space AND type(e) IN $types AND (from.key > $cursor_key OR e.uid > $cursor_uid)
@@ -31,7 +31,7 @@ LIMIT $limit;
 // parameters: spaces, types
 UNWIND $spaces AS space
 MATCH (from:Memory)
-USING INDEX from:Memory(key)
+USING INDEX SEEK from:Memory(key)
 WHERE from.key > space + '|' AND from.key < space + '}'
 MATCH (from)-[e:@EDGE_TYPES]->(to:Memory)
 WHERE to.space = from.space AND type(e) IN $types

@@ -50,7 +50,7 @@ e {.entity_key, .space, .label, .aliases, .declared, .description, .attributes,
 // The type of the next entity of an owner by key.
 // parameters: after, space
 MATCH (e:Entity)
-USING INDEX e:Entity(space, entity_key)
+USING INDEX SEEK e:Entity(space, entity_key)
 WHERE e.space = $space AND e.entity_key > $after
 RETURN split(e.entity_key, ':')[0] AS type
 ORDER BY e.space, e.entity_key
@@ -332,7 +332,7 @@ DELETE b;
 // The next declared entities of an owner by key; what was merged away is another one by now.
 // parameters: after, limit, space
 MATCH (e:Entity)
-USING INDEX e:Entity(space, entity_key)
+USING INDEX SEEK e:Entity(space, entity_key)
 WHERE e.space = $space AND e.entity_key > $after AND e.declared AND NOT EXISTS { (e)-[:MERGED_INTO]->(:Entity) }
 RETURN e.entity_key AS key, @entity
 ORDER BY key

@@ -3,7 +3,7 @@
 // weightiest memory.
 // parameters: limit, now, owner, space
 MATCH (e:Entity)
-USING INDEX e:Entity(space, entity_key)
+USING INDEX SEEK e:Entity(space, entity_key)
 WHERE e.space = $owner AND e.entity_key > ''
 CALL (e) {
   MATCH (m:Memory)-[x:MENTIONS]->(e)

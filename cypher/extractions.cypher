@@ -80,7 +80,7 @@ RETURN @extraction AS extraction;
 // fragment: extractions_shown
 // The extractions of a space, or of one session there, that were done.
 MATCH (x:Extraction)
-USING INDEX x:Extraction(space, decided_at)
+USING INDEX SEEK x:Extraction(space, decided_at)
 WHERE x.space = $space AND x.decided_at IS NOT NULL AND x.at IS NOT NULL AND ($session = '' OR x.session = $session)
 
 // name: list
@@ -102,7 +102,7 @@ RETURN count(x) AS total;
 // The extractions of a space by key, for an export.
 // parameters: after, limit, space
 MATCH (x:Extraction)
-USING INDEX x:Extraction(key)
+USING INDEX SEEK x:Extraction(key)
 WHERE x.key STARTS WITH $space + '|' AND x.key > $after
 WITH x ORDER BY x.key LIMIT $limit
 RETURN x.key AS key, @extraction AS extraction
@@ -147,7 +147,7 @@ RETURN count(x) AS old;
 // fragment: with_spoken_words
 // The extractions x that were done before $before and whose turns still have their words.
 MATCH (x:Extraction)
-USING INDEX x:Extraction(has_words, at)
+USING INDEX SEEK x:Extraction(has_words, at)
 WHERE x.has_words = true AND x.at < $before
   AND CASE WHEN $space = '' THEN x.space CONTAINS $space_part AND NOT x.space IN $other_spaces ELSE x.space = $space END
 

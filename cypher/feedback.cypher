@@ -44,7 +44,7 @@ UNWIND $space_keys AS key
 MATCH (m:Memory {key: key})
 CALL (m) {
   MATCH (f:Feedback)
-  USING INDEX f:Feedback(space, memory, noted_at)
+  USING INDEX SEEK f:Feedback(space, memory, noted_at)
   WHERE f.space = m.space AND f.memory = m.uid AND f.noted_at IS NOT NULL
   WITH f ORDER BY f.noted_at DESC, f.key DESC SKIP $notes_max
   REMOVE f.note, f.noted_at
@@ -54,7 +54,7 @@ CALL (m) {
 // What was said of the memories of a space, by key, for an export.
 // parameters: after, limit, space
 MATCH (f:Feedback)
-USING INDEX f:Feedback(key)
+USING INDEX SEEK f:Feedback(key)
 WHERE f.key STARTS WITH $space + '|' AND f.key > $after
 RETURN f.key AS key, @feedback AS feedback
 ORDER BY key

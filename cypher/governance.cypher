@@ -50,7 +50,7 @@ LIMIT $limit;
 // How many profiles of a tenant have a contract.
 // parameters: tenant
 MATCH (a:AiProfile)
-USING INDEX a:AiProfile(tenant, profile)
+USING INDEX SEEK a:AiProfile(tenant, profile)
 WHERE a.tenant = $tenant AND a.profile > '' AND EXISTS { (a)-[:CURRENT]->(:Contract) }
 RETURN count(a) AS total;
 
@@ -131,39 +131,39 @@ END
 UNWIND $space_rows AS row
 CALL (row) {
   MATCH (m:GovernedItem)
-  USING INDEX m:GovernedItem(governed_place, governed_phase, governed_tick)
+  USING INDEX SEEK m:GovernedItem(governed_place, governed_phase, governed_tick)
   WHERE m.governed_place = row.talk AND m.governed_phase >= row.first AND m.governed_phase <= row.last
     AND m.governed_tick >= 0
   RETURN m ORDER BY m.governed_place DESC, m.governed_phase DESC, m.governed_tick DESC, m.key LIMIT $talk_most
 UNION ALL
   MATCH (m:GovernedItem)
-  USING INDEX m:GovernedItem(governed_place, governed_event, governed_mark)
+  USING INDEX SEEK m:GovernedItem(governed_place, governed_event, governed_mark)
   WHERE m.governed_place = row.aged AND m.governed_event = row.event AND m.governed_mark < row.until
   RETURN m ORDER BY m.governed_place DESC, m.governed_event DESC, m.governed_mark DESC, m.key LIMIT $ending_most
 UNION ALL
   MATCH (m:GovernedItem)
-  USING INDEX m:GovernedItem(governed_place, governed_event, governed_due)
+  USING INDEX SEEK m:GovernedItem(governed_place, governed_event, governed_due)
   WHERE m.governed_place = row.timed AND m.governed_event = row.event AND m.governed_due <= row.until
   RETURN m ORDER BY m.governed_place DESC, m.governed_event DESC, m.governed_due DESC, m.key LIMIT $ending_most
 UNION ALL
   MATCH (m:GovernedItem)
-  USING INDEX m:GovernedItem(governed_place, governed_event, governed_due)
+  USING INDEX SEEK m:GovernedItem(governed_place, governed_event, governed_due)
   WHERE m.governed_place = row.untold AND m.governed_event = row.event AND m.governed_due = @NEVER_MS
   RETURN m ORDER BY m.governed_mark DESC, m.key LIMIT $ending_most
 UNION ALL
   MATCH (m:GovernedItem)
-  USING INDEX m:GovernedItem(governed_place, governed_dedup)
+  USING INDEX SEEK m:GovernedItem(governed_place, governed_dedup)
   WHERE m.governed_place = row.met AND m.governed_dedup = row.dedup
   RETURN m ORDER BY m.governed_tick DESC, m.key LIMIT 1
 UNION ALL
   MATCH (m:GovernedItem)
-  USING INDEX m:GovernedItem(governed_place, governed_phase, governed_tick)
+  USING INDEX SEEK m:GovernedItem(governed_place, governed_phase, governed_tick)
   WHERE m.governed_place = row.facts AND m.governed_phase >= row.first AND m.governed_phase <= row.last
     AND m.governed_tick >= 0 AND @lasts
   RETURN m ORDER BY m.governed_place, m.governed_phase, m.governed_tick, m.key LIMIT $facts_most
 UNION ALL
   MATCH (m:GovernedItem)
-  USING INDEX m:GovernedItem(governed_class, governed_tick)
+  USING INDEX SEEK m:GovernedItem(governed_class, governed_tick)
   WHERE m.governed_class = row.newest AND m.governed_tick >= 0 AND @lasts
   RETURN m ORDER BY m.governed_class DESC, m.governed_tick DESC, m.key LIMIT $newest_most
 }
@@ -207,7 +207,7 @@ RETURN locked, found;
 UNWIND $space_rows AS row
 CALL (row) {
   MATCH (m:GovernedItem)
-  USING INDEX m:GovernedItem(governed_place, governed_phase, governed_tick)
+  USING INDEX SEEK m:GovernedItem(governed_place, governed_phase, governed_tick)
   WHERE m.governed_place = row.place AND m.governed_phase > 0 AND m.governed_tick >= 0 AND @lasts
   WITH m ORDER BY m.governed_place DESC, m.governed_phase DESC LIMIT $limit
   RETURN DISTINCT m.governed_phase AS phase
@@ -221,18 +221,18 @@ ORDER BY phase DESC;
 // parameters: after, keys, space, up_to
 CALL () {
   MATCH (m:GovernedItem)
-  USING INDEX m:GovernedItem(space, governed_phase)
+  USING INDEX SEEK m:GovernedItem(space, governed_phase)
   WHERE m.space = $space AND m.governed_phase > $after AND m.governed_phase <= $up_to
   RETURN collect(DISTINCT m.governed_key) AS came
 }
 CALL (came) {
   MATCH (m:GovernedItem)
-  USING INDEX m:GovernedItem(space, governed_key)
+  USING INDEX SEEK m:GovernedItem(space, governed_key)
   WHERE m.space = $space AND m.governed_key IN came + $keys
   RETURN m
 UNION
   MATCH (m:GovernedItem)
-  USING INDEX m:GovernedItem(space, governed_until)
+  USING INDEX SEEK m:GovernedItem(space, governed_until)
   WHERE m.space = $space AND m.governed_until > $after AND m.governed_until <= $up_to
   RETURN m
 }
@@ -298,7 +298,7 @@ MERGE (m)-[:DELETED_IN]->(h);
 // The items of a space, by key, behind one, each with the messages that it sums up, and the phase in which it left.
 // parameters: after, limit, space
 MATCH (m:Memory)
-USING INDEX m:Memory(key)
+USING INDEX SEEK m:Memory(key)
 WHERE m.key > $after AND m.key > $space + '|' AND m.key < $space + '}' AND m:GovernedItem
 RETURN m.key AS key, m.uid AS uid, m.governed_summary_of AS summary_of, m.governed_until AS until
 ORDER BY key
@@ -321,7 +321,7 @@ ORDER BY m.key;
 // parameters: space_rows
 UNWIND $space_rows AS row
 MATCH (m:GovernedItem)
-USING INDEX m:GovernedItem(governed_list, governed_number)
+USING INDEX SEEK m:GovernedItem(governed_list, governed_number)
 WHERE m.governed_list = row.list AND m.governed_number = row.number AND m.key <> row.key
 RETURN m.key AS key
 ORDER BY key
@@ -361,7 +361,7 @@ MERGE (p)-[:HAS_PHASE]->(h);
 // One page of the items of a space of one kind, the newest first.
 // parameters: cursor_number, limit, list, status
 MATCH (m:GovernedItem)
-USING INDEX m:GovernedItem(governed_list, governed_number)
+USING INDEX SEEK m:GovernedItem(governed_list, governed_number)
 WHERE m.governed_list = $list AND m.governed_number < $cursor_number
   AND ($status = '' OR ($status = 'present') = (m.governed_place IS NOT NULL))
 RETURN @item AS item, m.governed_place IS NOT NULL AS is_present, m.status_reason AS reason, m.status AS status
@@ -372,7 +372,7 @@ LIMIT $limit;
 // How many items of a space and kind there are.
 // parameters: list, status
 MATCH (m:GovernedItem)
-USING INDEX m:GovernedItem(governed_list, governed_number)
+USING INDEX SEEK m:GovernedItem(governed_list, governed_number)
 WHERE m.governed_list = $list AND m.governed_number > 0
   AND ($status = '' OR ($status = 'present') = (m.governed_place IS NOT NULL))
 RETURN count(m) AS total;
@@ -381,7 +381,7 @@ RETURN count(m) AS total;
 // One item by its space, kind and number.
 // parameters: list, number
 MATCH (m:GovernedItem)
-USING INDEX m:GovernedItem(governed_list, governed_number)
+USING INDEX SEEK m:GovernedItem(governed_list, governed_number)
 WHERE m.governed_list = $list AND m.governed_number = $number
 RETURN @item AS item, m.governed_place IS NOT NULL AS is_present, m.status_reason AS reason, m.status AS status
 ORDER BY m.key
@@ -391,7 +391,7 @@ LIMIT 1;
 // One page of the phases of a space, the newest first.
 // parameters: cursor_index, limit, space
 MATCH (h:Phase)
-USING INDEX h:Phase(space, index)
+USING INDEX SEEK h:Phase(space, index)
 WHERE h.space = $space AND h.index < $cursor_index
 RETURN h {.*} AS phase
 ORDER BY h.space DESC, h.index DESC
@@ -401,7 +401,7 @@ LIMIT $limit;
 // How many phases a space has.
 // parameters: space
 MATCH (h:Phase)
-USING INDEX h:Phase(space, index)
+USING INDEX SEEK h:Phase(space, index)
 WHERE h.space = $space AND h.index > 0
 RETURN count(h) AS total;
 

@@ -6,7 +6,7 @@ n {.uid, .key, .space, .text, .extraction, noted_at: toString(n.noted_at), dropp
 // The reflections of a space that are shown, oldest first.
 // parameters: limit, space
 MATCH (n:Reflection)
-USING INDEX n:Reflection(space, noted_at)
+USING INDEX SEEK n:Reflection(space, noted_at)
 WHERE n.space = $space AND n.noted_at IS NOT NULL AND n.dropped_at IS NULL
 WITH n ORDER BY n.noted_at DESC, n.key DESC LIMIT $limit
 RETURN @reflection AS reflection
@@ -16,7 +16,7 @@ ORDER BY n.noted_at, n.key;
 // When the last reflection of a space was noted, and how long those together are that are shown.
 // parameters: space
 OPTIONAL MATCH (n:Reflection)
-USING INDEX n:Reflection(space, noted_at)
+USING INDEX SEEK n:Reflection(space, noted_at)
 WHERE n.space = $space AND n.noted_at IS NOT NULL
 RETURN toString(max(n.noted_at)) AS last_at,
        coalesce(sum(CASE WHEN n.dropped_at IS NULL THEN size(n.text) + 1 END) - 1, 0) AS characters;
@@ -44,7 +44,7 @@ ORDER BY key;
 // The reflections of a space by key, for an export.
 // parameters: after, limit, space
 MATCH (n:Reflection)
-USING INDEX n:Reflection(key)
+USING INDEX SEEK n:Reflection(key)
 WHERE n.key STARTS WITH $space + '|' AND n.key > $after
 WITH n ORDER BY n.key LIMIT $limit
 RETURN n.key AS key, @reflection AS reflection
@@ -54,6 +54,6 @@ ORDER BY key;
 // Remove the reflections whose words a model gave in some extractions.
 // parameters: extractions, space
 MATCH (n:Reflection)
-USING INDEX n:Reflection(space, noted_at)
+USING INDEX SEEK n:Reflection(space, noted_at)
 WHERE n.space = $space AND n.noted_at IS NOT NULL AND n.extraction IN $extractions
 DETACH DELETE n;

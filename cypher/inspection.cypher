@@ -2,7 +2,7 @@
 // The next memories by key, in one space or in all, each with whether what repeats it agrees with it.
 // parameters: after, limit, space
 MATCH (m:Memory)
-USING INDEX m:Memory(key)
+USING INDEX SEEK m:Memory(key)
 WHERE @in_space AND m.key > $after
 WITH m ORDER BY m.key LIMIT $limit
 RETURN @memory AS m, @entities AS entities,
@@ -47,7 +47,7 @@ ORDER BY claim;
 // Claim keys that point to no memory, in one space or in all.
 // parameters: limit, space
 MATCH (m:ClaimKey)
-USING INDEX m:ClaimKey(key)
+USING INDEX SEEK m:ClaimKey(key)
 WHERE @in_space AND NOT EXISTS { (m)-[:CLAIMS|RETRACTED]->(:Memory) }
 RETURN m.key AS key
 ORDER BY key
@@ -58,7 +58,7 @@ LIMIT $limit;
 // lead to another space of its tenant.
 // parameters: limit, space
 MATCH (m:Memory)
-USING INDEX m:Memory(key)
+USING INDEX SEEK m:Memory(key)
 WHERE @in_space
 MATCH (m)-[e:@EDGE_TYPES|@LINEAGE_TYPES|NEXT]->(b:Memory)
 WITH m AS a, e, b
@@ -80,7 +80,7 @@ DELETE e;
 // Edges that share their uid with an older one of their space, each with where it stands.
 // parameters: limit, space
 MATCH (m:Memory)
-USING INDEX m:Memory(key)
+USING INDEX SEEK m:Memory(key)
 WHERE @in_space
 MATCH (m)-[e:@EDGE_TYPES]->(b:Memory)
 WITH m AS a, e, b
@@ -109,7 +109,7 @@ FOREACH (_ IN CASE WHEN row.is_double THEN [] ELSE [1] END | SET e.uid = randomU
 // Values of one logical key of a space that hold at one instant: the later one of each pair, with its key.
 // parameters: limit, space
 MATCH (m:Memory)
-USING INDEX m:Memory(space, logical_key)
+USING INDEX SEEK m:Memory(space, logical_key)
 WHERE @space_in_range AND m.logical_key IS NOT NULL AND m.status IN ['active', 'superseded']
 WITH m, coalesce(m.valid_from, m.occurred_at, m.created_at) AS began
 WHERE coalesce(m.valid_until > began, true)

@@ -60,7 +60,7 @@ FOREACH (_ IN CASE WHEN $status = 'succeeded' THEN [1] ELSE [] END | SET j.last_
 // Mark runs of a job, in one space or everywhere, that never ended; called by the holder of that lease.
 // parameters: job, now, space
 MATCH (r:JobRun)
-USING INDEX r:JobRun(status, job)
+USING INDEX SEEK r:JobRun(status, job)
 WHERE r.status = 'running' AND r.job = $job AND r.space = $space
 SET r.status = 'abandoned', r.finished_at = $now
 WITH count(*) AS abandoned

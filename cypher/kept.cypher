@@ -11,7 +11,7 @@
 // What a room keeps in some spaces, of some types and statuses, under keys that begin so. Whether one was completed is
 // told by its reason; null asks for either.
 MATCH (m:Memory)
-USING INDEX m:Memory(kept_by, space, type, status, created_at)
+USING INDEX SEEK m:Memory(kept_by, space, type, status, created_at)
 WHERE m.kept_by = $kept_by AND m.space IN $spaces AND m.type IN $types AND m.status IN $statuses
   AND m.created_at > datetime({year: 1}) AND coalesce(m.logical_key, '') STARTS WITH $prefix
   AND ($completed IS NULL OR (coalesce(m.status_reason, '') = 'completed') = $completed)
@@ -39,7 +39,7 @@ m.kept_by = $kept_by AND m.space IN $spaces AND m.type IN $types AND m.status = 
 // The pinned memories of the room, the oldest first.
 CALL () {
   MATCH (m:Memory)
-  USING INDEX m:Memory(kept_by, space, pinned, created_at)
+  USING INDEX SEEK m:Memory(kept_by, space, pinned, created_at)
   WHERE m.pinned = true AND m.created_at > datetime({year: 1}) AND @of_the_room
   WITH m ORDER BY m.created_at, m.key LIMIT $pinned
   RETURN collect([@kept]) AS foundation
@@ -82,7 +82,7 @@ RETURN seen, found, foundation;
 CYPHER 25
 CALL () {
   MATCH (m:Memory)
-  USING INDEX m:Memory(kept_by, space, type, status, created_at)
+  USING INDEX SEEK m:Memory(kept_by, space, type, status, created_at)
   WHERE m.created_at > datetime({year: 1}) AND @of_the_room
   MATCH (c:Chunk)-[:OF]->(m)
   WITH m, max(vector.similarity.cosine(c.embedding, $vector)) AS near

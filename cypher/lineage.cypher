@@ -3,7 +3,7 @@
 // of the space only once. A fold or a promotion may lead to another space of the tenant.
 // parameters: after, limit, space
 MATCH (m:Memory)
-USING INDEX m:Memory(key)
+USING INDEX SEEK m:Memory(key)
 WHERE m.key > $after AND m.key < $space + '}' AND EXISTS { (m)-[:@LINEAGE_TYPES]-(:Memory) }
 WITH m ORDER BY m.key LIMIT $limit
 RETURN m.key AS key,

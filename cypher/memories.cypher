@@ -98,7 +98,7 @@ RETURN total;
 // Memories that wait for their vectors, oldest first, in any space or in one.
 // parameters: limit, space
 MATCH (m:EmbedPending)
-USING INDEX m:EmbedPending(space, created_at)
+USING INDEX SEEK m:EmbedPending(space, created_at)
 WHERE @space_in_range AND m.created_at > datetime({year: 1})
 RETURN m.key AS key, m.content AS content, m.actor AS actor, m.version AS version
 ORDER BY m.created_at, m.key
@@ -108,6 +108,6 @@ LIMIT $limit;
 // How many memories wait for their vectors, in any space or in one.
 // parameters: space
 MATCH (m:EmbedPending)
-USING INDEX m:EmbedPending(space, created_at)
+USING INDEX SEEK m:EmbedPending(space, created_at)
 WHERE @space_in_range AND m.created_at > datetime({year: 1})
 RETURN count(*) AS pending;

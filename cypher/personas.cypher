@@ -27,7 +27,7 @@ RETURN @persona AS persona;
 // fragment: personas_shown
 // The personas of a tenant.
 MATCH (p:Persona)
-USING INDEX p:Persona(tenant, slug)
+USING INDEX SEEK p:Persona(tenant, slug)
 WHERE p.tenant = $tenant AND p.slug > '' AND p.created_at IS NOT NULL
 
 // name: list

@@ -5,13 +5,17 @@ n {.uid, .key, .space, .importance, .extraction, has_words: n.text IS NOT NULL, 
    text: coalesce(n.text, head(COLLECT { MATCH (n)-[:RESTS_ON]->(m:Memory) RETURN m.content ORDER BY m.key })),
    memories: COLLECT { MATCH (n)-[:RESTS_ON]->(m:Memory) RETURN m.uid ORDER BY m.key }}
 
+// fragment: shown_line
+// True of a line of a profile that is shown: none of its memories is gone.
+n.space = $space AND n.noted_at IS NOT NULL AND n.dropped_at IS NULL
+AND EXISTS { (n)-[:RESTS_ON]->(:Memory) } AND @stands
+
 // name: lines
-// The lines of the profile of a space that are shown, oldest first: none of their memories is gone.
+// The lines of the profile of a space that are shown, oldest first.
 // parameters: limit, now, space
 MATCH (n:ProfileLine)
-USING INDEX n:ProfileLine(space, noted_at)
-WHERE n.space = $space AND n.noted_at IS NOT NULL AND n.dropped_at IS NULL
-  AND EXISTS { (n)-[:RESTS_ON]->(:Memory) } AND @stands
+USING INDEX SEEK n:ProfileLine(space, noted_at)
+WHERE @shown_line
 WITH n ORDER BY n.noted_at, n.key LIMIT $limit
 RETURN @profile_line AS line
 ORDER BY n.noted_at, n.key;
@@ -55,7 +59,7 @@ ORDER BY key;
 // The lines of the profile of a space by key, for an export; words are there where they are not those of the memory.
 // parameters: after, limit, space
 MATCH (n:ProfileLine)
-USING INDEX n:ProfileLine(key)
+USING INDEX SEEK n:ProfileLine(key)
 WHERE n.key STARTS WITH $space + '|' AND n.key > $after
 WITH n ORDER BY n.key LIMIT $limit
 RETURN n.key AS key, @profile_line AS line
@@ -65,6 +69,6 @@ ORDER BY key;
 // Remove the lines whose words a model gave in some extractions.
 // parameters: extractions, space
 MATCH (n:ProfileLine)
-USING INDEX n:ProfileLine(space, noted_at)
+USING INDEX SEEK n:ProfileLine(space, noted_at)
 WHERE n.space = $space AND n.noted_at IS NOT NULL AND n.extraction IN $extractions
 DETACH DELETE n;

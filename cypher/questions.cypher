@@ -53,7 +53,7 @@ ORDER BY n.key;
 // fragment: questions_shown
 // The questions of a space: open ones about what is current, resolved ones about what was not taken back.
 MATCH (n:Question)
-USING INDEX n:Question(space, priority)
+USING INDEX SEEK n:Question(space, priority)
 WHERE n.space = $space AND n.priority >= 0 AND ($open IS NULL OR $open = (n.resolved_at IS NULL))
   AND CASE WHEN n.resolved_at IS NULL THEN @stands
       ELSE NOT EXISTS { MATCH (n)-[:RESTS_ON]->(m:Memory) WHERE m.status = 'retracted' } END
@@ -77,7 +77,7 @@ RETURN count(n) AS total;
 // The questions of a space by key, for an export.
 // parameters: after, limit, space
 MATCH (n:Question)
-USING INDEX n:Question(key)
+USING INDEX SEEK n:Question(key)
 WHERE n.key STARTS WITH $space + '|' AND n.key > $after
 WITH n ORDER BY n.key LIMIT $limit
 RETURN n.key AS key, @question AS question
@@ -87,6 +87,6 @@ ORDER BY key;
 // Remove the questions whose words a model gave in some extractions.
 // parameters: extractions, space
 MATCH (n:Question)
-USING INDEX n:Question(space, priority)
+USING INDEX SEEK n:Question(space, priority)
 WHERE n.space = $space AND n.priority >= 0 AND n.extraction IN $extractions
 DETACH DELETE n;

@@ -33,7 +33,7 @@ RETURN collect([m.key, @edge_row]) AS edges
 // The one row of a recall, with how many memories still wait for their vectors.
 CALL () {
   MATCH (p:EmbedPending)
-  USING INDEX p:EmbedPending(space, created_at)
+  USING INDEX SEEK p:EmbedPending(space, created_at)
   WHERE p.space IN $spaces AND p.created_at > datetime({year: 1})
   RETURN count(p) AS pending
 }
@@ -115,7 +115,7 @@ CALL (found) {
 CYPHER 25
 CALL () {
   MATCH (m:Memory)
-  USING INDEX m:Memory(space, type, status)
+  USING INDEX SEEK m:Memory(space, type, status)
   WHERE @live AND @valid AND @filtered AND @tagged
   MATCH (c:Chunk)-[:OF]->(m)
   WITH m, vector.similarity.cosine(c.embedding, $vector) AS s
@@ -282,3 +282,16 @@ CALL (entities) {
 }
 @relations_of_cards
 RETURN missing, edges, [e IN entities | [e.entity_key, e.label]] AS entities, facts, relations;
+
+// name: text_counts
+// How many memories the text index has for each of some searches, counted up to a number; in the order of the searches.
+// parameters: most, texts
+CYPHER 25
+UNWIND range(0, size($texts) - 1) AS place
+CALL (place) {
+  MATCH (m:Memory)
+    SEARCH m IN (FULLTEXT INDEX memory_text FOR $texts[place] LIMIT $most)
+  RETURN count(m) AS found
+}
+RETURN found
+ORDER BY place;

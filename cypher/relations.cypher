@@ -86,7 +86,7 @@ DELETE r;
 UNWIND $spaces AS space
 CALL (space) {
   MATCH (a:Entity)-[r:RELATION]->(b:Entity)
-  USING INDEX r:RELATION(key)
+  USING INDEX SEEK r:RELATION(key)
   WHERE r.key > space + '|' AND r.key < space + '}' AND r.key > $cursor_key
     AND ($label = '' OR r.label = $label) AND @listed AND @stand_for_themselves
   RETURN a, r, b ORDER BY r.key LIMIT $limit
@@ -100,7 +100,7 @@ ORDER BY key;
 // parameters: begins_by, ends_after, every, label, now, recorded_by, spaces, statuses
 UNWIND $spaces AS space
 MATCH (a:Entity)-[r:RELATION]->(b:Entity)
-USING INDEX r:RELATION(key)
+USING INDEX SEEK r:RELATION(key)
 WHERE r.key > space + '|' AND r.key < space + '}' AND ($label = '' OR r.label = $label) AND @listed
   AND @stand_for_themselves
 RETURN count(r) AS total;
@@ -134,7 +134,7 @@ RETURN count(r) AS total;
 // All relations of a space whose ends stand for themselves, by key, behind one; whether they hold or not.
 // parameters: after, limit, space
 MATCH (a:Entity)-[r:RELATION]->(b:Entity)
-USING INDEX r:RELATION(key)
+USING INDEX SEEK r:RELATION(key)
 WHERE r.key > $space + '|' AND r.key < $space + '}' AND r.key > $after AND @stand_for_themselves
 WITH a, r, b ORDER BY r.key LIMIT $limit
 RETURN r.key AS key, @relation AS relation

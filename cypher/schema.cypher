@@ -2,7 +2,7 @@
 // The next memories by key, up to one, with the words that they are indexed under.
 // parameters: after, limit, until
 MATCH (m:Memory)
-USING INDEX m:Memory(key)
+USING INDEX SEEK m:Memory(key)
 WHERE m.key > $after AND m.key < $until
 RETURN m {.key, .space, .search_text, .search_context, .search_actor} AS m
 ORDER BY m.key
@@ -19,7 +19,7 @@ SET m += row.words;
 // The next entities by key, with their names.
 // parameters: after, limit
 MATCH (e:Entity)
-USING INDEX e:Entity(key)
+USING INDEX SEEK e:Entity(key)
 WHERE e.key > $after
 RETURN e {.key, .label, .aliases, is_merged: EXISTS { (e)-[:MERGED_INTO]->(:Entity) }} AS m
 ORDER BY e.key
@@ -29,7 +29,7 @@ LIMIT $limit;
 // Note of the vectors of the next earlier versions, by key, when they were replaced; gives the last key.
 // parameters: after, limit
 MATCH (r:Revision)
-USING INDEX r:Revision(key)
+USING INDEX SEEK r:Revision(key)
 WHERE r.key > $after
 WITH r ORDER BY r.key LIMIT $limit
 OPTIONAL MATCH (c:FormerChunk)-[:OF]->(r)
@@ -40,7 +40,7 @@ RETURN max(r.key) AS last;
 // Let there be a node for the space of each of the next memories by key; gives the last key.
 // parameters: after, limit
 MATCH (m:Memory)
-USING INDEX m:Memory(key)
+USING INDEX SEEK m:Memory(key)
 WHERE m.key > $after
 WITH m ORDER BY m.key LIMIT $limit
 WITH m.space AS space, max(m.key) AS last
@@ -52,7 +52,7 @@ RETURN max(last) AS last;
 // The next active memories of orchestrator spaces that expire, by key.
 // parameters: after, limit, space_part
 MATCH (m:Memory)
-USING INDEX m:Memory(key)
+USING INDEX SEEK m:Memory(key)
 WHERE m.key > $after AND m.space CONTAINS $space_part AND m.status = 'active' AND m.expires_at < @NEVER_MS
 WITH m ORDER BY m.key LIMIT $limit
 RETURN @memory AS m, @entities AS entities
@@ -78,7 +78,7 @@ CALL (m) {
 // The next memories by key, each with the content claims that it holds.
 // parameters: after, limit
 MATCH (m:Memory)
-USING INDEX m:Memory(key)
+USING INDEX SEEK m:Memory(key)
 WHERE m.key > $after
 WITH m ORDER BY m.key LIMIT $limit
 RETURN @memory AS m, @entities AS entities,
@@ -108,7 +108,7 @@ FOREACH (_ IN CASE WHEN EXISTS { (k)-[:CLAIMS]->() } THEN [] ELSE [1] END | CREA
 // The next memories by key with a tag or an id of their source in another Unicode form than NFC.
 // parameters: after, limit
 MATCH (m:Memory)
-USING INDEX m:Memory(key)
+USING INDEX SEEK m:Memory(key)
 WHERE m.key > $after
   AND (any(tag IN m.tags WHERE tag IS NOT NFC NORMALIZED) OR m.conversation_id IS NOT NFC NORMALIZED
     OR m.source_key IS NOT NFC NORMALIZED OR m.workflow_run_id IS NOT NFC NORMALIZED
@@ -159,7 +159,7 @@ FOREACH (_ IN CASE WHEN n IS NULL THEN [] ELSE [1] END | DETACH DELETE c);
 // The next superseded memories by key that have no end; what a room keeps is its own affair.
 // parameters: after, limit
 MATCH (m:Memory)
-USING INDEX m:Memory(key)
+USING INDEX SEEK m:Memory(key)
 WHERE m.key > $after AND m.status = 'superseded' AND m.valid_until IS NULL AND m.kept_by IS NULL
 WITH m ORDER BY m.key LIMIT $limit
 RETURN @memory AS m, @entities AS entities
@@ -186,7 +186,7 @@ CALL (m, row) {
 // with the earlier versions of one that has several.
 // parameters: after, limit
 MATCH (m:Memory)
-USING INDEX m:Memory(key)
+USING INDEX SEEK m:Memory(key)
 WHERE m.key > $after
   AND (m.status = 'retracted' OR EXISTS {
     (m)<-[:CLAIMS]-(k:ClaimKey)
@@ -218,7 +218,7 @@ SET k.digest = coalesce(k.digest, row.digest);
 // The next conversations by key that have a last memory, each with the key of that.
 // parameters: after, limit
 MATCH (c:Conversation)
-USING INDEX c:Conversation(key)
+USING INDEX SEEK c:Conversation(key)
 WHERE c.key > $after
 WITH c ORDER BY c.key LIMIT $limit
 OPTIONAL MATCH (c)-[:LAST]->(m:Memory)
@@ -241,7 +241,7 @@ ORDER BY conversation, step;
 // The next plain memories by key, of spaces where facts are extracted, that are not known by what they state.
 // parameters: after, limit
 MATCH (m:Memory)
-USING INDEX m:Memory(key)
+USING INDEX SEEK m:Memory(key)
 WHERE m.key > $after AND m.statement IS NULL AND m.kept_by IS NULL
   AND NOT (m.space CONTAINS '/orchestrator:' OR m.space CONTAINS '/corpus:') AND size(m.content) <= 4000
 WITH m ORDER BY m.key LIMIT $limit
@@ -259,7 +259,7 @@ SET m.statement = row.statement, m.asserts = row.asserts;
 // The next memories by key that stand in a conversation and have no turn.
 // parameters: after, limit
 MATCH (m:Memory)
-USING INDEX m:Memory(key)
+USING INDEX SEEK m:Memory(key)
 WHERE m.key > $after AND m.conversation_id IS NOT NULL AND NOT EXISTS { (m)-[:FROM_TURN]->(:Turn) }
   AND m.status <> 'retracted' AND m.captured_by <> 'extractor' AND m.kept_by IS NULL
 WITH m ORDER BY m.key LIMIT $limit
@@ -270,7 +270,7 @@ ORDER BY m.key;
 // The next plain memories by key that have values of their room.
 // parameters: after, limit
 MATCH (m:Memory)
-USING INDEX m:Memory(key)
+USING INDEX SEEK m:Memory(key)
 WHERE m.key > $after AND m.native IS NOT NULL AND m.kept_by IS NULL
 WITH m ORDER BY m.key LIMIT $limit
 RETURN @memory AS m, @entities AS entities

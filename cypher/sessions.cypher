@@ -8,7 +8,7 @@ s {.*, started_at: toString(s.started_at), last_activity_at: toString(s.last_act
 // the state of the space is taken before.
 // parameters: active_after, at, space
 MATCH (s:Session)
-USING INDEX s:Session(space, last_activity_at)
+USING INDEX SEEK s:Session(space, last_activity_at)
 WHERE s.space = $space AND s.last_activity_at >= $active_after AND s.started_at <= $at
 RETURN @session AS session
 ORDER BY s.started_at, s.key
@@ -44,7 +44,7 @@ ORDER BY s.key;
 // fragment: sessions_shown
 // The sessions of a space.
 MATCH (s:Session)
-USING INDEX s:Session(space, last_activity_at)
+USING INDEX SEEK s:Session(space, last_activity_at)
 WHERE s.space = $space AND s.last_activity_at IS NOT NULL
 
 // name: list

@@ -5,7 +5,7 @@ CALL () {
   UNWIND $statements AS statement
   CALL (statement) {
     MATCH (m:Memory)
-    USING INDEX m:Memory(space, statement)
+    USING INDEX SEEK m:Memory(space, statement)
     WHERE m.space = $space AND m.statement = statement AND m.status = 'active' AND m.kept_by IS NULL
     RETURN m ORDER BY m.created_at, m.key LIMIT 20
   }
@@ -14,7 +14,7 @@ UNION
   UNWIND $asserts AS asserts
   CALL (asserts) {
     MATCH (m:Memory)
-    USING INDEX m:Memory(space, asserts)
+    USING INDEX SEEK m:Memory(space, asserts)
     WHERE m.space = $space AND m.asserts = asserts AND m.status = 'active' AND m.kept_by IS NULL
     RETURN m ORDER BY m.created_at DESC, m.key LIMIT 50
   }

@@ -15,7 +15,7 @@ CREATE (r)-[:RESTS_ON]->(t);
 // fragment: rolling_shown
 // The rolling summaries of a space.
 MATCH (r:RollingSummary)
-USING INDEX r:RollingSummary(space, created_at)
+USING INDEX SEEK r:RollingSummary(space, created_at)
 WHERE r.space = $space AND r.created_at IS NOT NULL AND r.text IS NOT NULL
 
 // name: forget_retracted
@@ -137,7 +137,7 @@ RETURN @session_summary AS summary;
 // The memories of a room that matter most, of those under keys that begin so: the newest of equal ones first.
 // parameters: kept_by, limit, prefix, space, types
 MATCH (m:Memory)
-USING INDEX m:Memory(kept_by, space, type, status, created_at)
+USING INDEX SEEK m:Memory(kept_by, space, type, status, created_at)
 WHERE m.kept_by = $kept_by AND m.space = $space AND m.type IN $types AND m.status = 'active'
   AND m.created_at > datetime({year: 1}) AND m.logical_key STARTS WITH $prefix
 WITH m ORDER BY m.importance DESC, m.created_at DESC, m.key LIMIT $limit
@@ -151,7 +151,7 @@ MATCH (x:Space)
 WHERE x.key STARTS WITH $space_prefix AND x.key <> $space
 CALL (x) {
   MATCH (m:Memory)
-  USING INDEX m:Memory(kept_by, space, type, status, created_at)
+  USING INDEX SEEK m:Memory(kept_by, space, type, status, created_at)
   WHERE m.kept_by = $kept_by AND m.space = x.key AND m.type = 'Todo' AND m.status = 'active'
     AND m.created_at > datetime({year: 1})
   WITH m ORDER BY m.created_at DESC, m.key LIMIT $limit
@@ -175,7 +175,7 @@ CREATE (v)-[:RESTS_ON]->(m);
 // The parts of a version of the long summary in some spaces, or of the latest one.
 // parameters: spaces, version
 MATCH (v:SummarySpine)
-USING INDEX v:SummarySpine(space, version)
+USING INDEX SEEK v:SummarySpine(space, version)
 WHERE v.space IN $spaces AND v.version > 0 AND ($version = 0 OR v.version = $version)
 WITH v ORDER BY v.version DESC, v.key LIMIT 2
 RETURN @spine AS spine

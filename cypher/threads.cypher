@@ -6,7 +6,7 @@ h {.*, first_at: toString(h.first_at), last_at: toString(h.last_at)}
 // Take the lock of the newest thread of a session.
 // parameters: session, space
 MATCH (h:Thread)
-USING INDEX h:Thread(space, session, last_at)
+USING INDEX SEEK h:Thread(space, session, last_at)
 WHERE h.space = $space AND h.session = $session AND h.last_at IS NOT NULL
 WITH h ORDER BY h.last_at DESC, h.key LIMIT 1
 SET h.locked = true
@@ -29,7 +29,7 @@ MERGE (t)-[:IN_THREAD]->(h);
 // fragment: threads_shown
 // The threads of a space.
 MATCH (h:Thread)
-USING INDEX h:Thread(space, last_at)
+USING INDEX SEEK h:Thread(space, last_at)
 WHERE h.space = $space AND h.last_at IS NOT NULL
 
 // name: list
@@ -51,7 +51,7 @@ RETURN count(h) AS total;
 // The threads of a space by key, each with its turns, for an export.
 // parameters: after, limit, space
 MATCH (h:Thread)
-USING INDEX h:Thread(key)
+USING INDEX SEEK h:Thread(key)
 WHERE h.key STARTS WITH $space + '|' AND h.key > $after
 WITH h ORDER BY h.key LIMIT $limit
 RETURN h.key AS key, @thread AS thread,

@@ -12,7 +12,7 @@ AND NOT split(m.space, '/')[0] + '/' + split(m.space, '/')[1] IN $other_spaces
 // Active memories whose time has passed, in all spaces other than some.
 // parameters: after, kinds, limit, now, other_spaces
 MATCH (m:Memory)
-USING INDEX m:Memory(status, expires_at)
+USING INDEX SEEK m:Memory(status, expires_at)
 WHERE m.status = 'active' AND m.expires_at <= $now AND m.key > $after AND @tended
 RETURN m.key AS key
 ORDER BY key
@@ -22,7 +22,7 @@ LIMIT $limit;
 // The same in one space.
 // parameters: after, kinds, limit, now, other_spaces, space
 MATCH (m:Memory)
-USING INDEX m:Memory(key)
+USING INDEX SEEK m:Memory(key)
 WHERE @in_space AND m.key > $after AND m.status = 'active' AND m.expires_at <= $now AND @tended
 RETURN m.key AS key
 ORDER BY key
@@ -32,7 +32,7 @@ LIMIT $limit;
 // Active commitments that were last changed before a time, in all spaces other than some.
 // parameters: after, before, kinds, limit, other_spaces
 MATCH (m:Todo)
-USING INDEX m:Todo(status, updated_at)
+USING INDEX SEEK m:Todo(status, updated_at)
 WHERE m.status = 'active' AND m.updated_at < $before AND m.key > $after AND @tended
 RETURN m.key AS key
 ORDER BY key
@@ -42,7 +42,7 @@ LIMIT $limit;
 // The same in one space.
 // parameters: after, before, kinds, limit, other_spaces, space
 MATCH (m:Memory)
-USING INDEX m:Memory(key)
+USING INDEX SEEK m:Memory(key)
 WHERE @in_space AND m.key > $after AND m:Todo AND m.status = 'active' AND m.updated_at < $before AND @tended
 RETURN m.key AS key
 ORDER BY key
@@ -59,7 +59,7 @@ AND @tended
 // Those memories in all spaces other than some.
 // parameters: after, before, categories, importance, kinds, known, limit, other_spaces, protected, recalls
 MATCH (m:Memory)
-USING INDEX m:Memory(key)
+USING INDEX SEEK m:Memory(key)
 WHERE m.key > $after AND @unneeded
 RETURN m.key AS key
 ORDER BY key
@@ -69,7 +69,7 @@ LIMIT $limit;
 // The same in one space.
 // parameters: after, before, categories, importance, kinds, known, limit, other_spaces, protected, recalls, space
 MATCH (m:Memory)
-USING INDEX m:Memory(key)
+USING INDEX SEEK m:Memory(key)
 WHERE @in_space AND m.key > $after AND @unneeded
 RETURN m.key AS key
 ORDER BY key
@@ -94,7 +94,7 @@ CALL (space, curated, consolidated, checked) {
 }
 CALL (space, consolidated) {
   MATCH (x:Extraction)
-  USING INDEX x:Extraction(space, at)
+  USING INDEX SEEK x:Extraction(space, at)
   WHERE x.space = space AND x.at > consolidated AND NOT x:EmptyExtraction
   RETURN count(*) AS extractions
 }
@@ -125,7 +125,7 @@ SET s += $marks;
 // What active memories of some spaces say that the curator may take for repeats, by key.
 // parameters: after, limit, spaces, until
 MATCH (m:Memory)
-USING INDEX m:Memory(key)
+USING INDEX SEEK m:Memory(key)
 WHERE m.key > $after AND m.key < $until AND m.space IN $spaces AND m.status = 'active'
   AND m.kept_by IS NULL AND NOT coalesce(m.pinned, false) AND m.type <> 'Todo' AND NOT coalesce(m.context_built, false)
   AND @no_episode
@@ -193,13 +193,13 @@ ORDER BY m.created_at DESC, key DESC, score DESC, other;
 // The newest notes of a space that state a value of something, each with others that state one of the same.
 // parameters: newest, others, space
 MATCH (m:Memory)
-USING INDEX m:Memory(space, status, created_at)
+USING INDEX SEEK m:Memory(space, status, created_at)
 WHERE m.space = $space AND m.status = 'active' AND m.created_at > datetime({year: 1}) AND m.asserts IS NOT NULL
   AND @no_episode
 WITH m ORDER BY m.created_at DESC, m.key DESC LIMIT $newest
 CALL (m) {
   MATCH (o:Memory)
-  USING INDEX o:Memory(space, asserts)
+  USING INDEX SEEK o:Memory(space, asserts)
   WHERE o.space = $space AND o.asserts = m.asserts AND o.status = 'active' AND o <> m
     AND coalesce(o.memory_kind, '') <> 'episode'
   RETURN o ORDER BY o.created_at DESC, o.key LIMIT $others
@@ -213,7 +213,7 @@ ORDER BY key;
 // What the active memories of a space say, by key.
 // parameters: after, limit, space
 MATCH (m:Memory)
-USING INDEX m:Memory(key)
+USING INDEX SEEK m:Memory(key)
 WHERE @in_space AND m.key > $after AND m.status = 'active'
 RETURN m.key AS key, m.content AS content
 ORDER BY key
@@ -223,7 +223,7 @@ LIMIT $limit;
 // The active memories of a space that mention entities, by key, with all names of these.
 // parameters: after, limit, space
 MATCH (m:Memory)
-USING INDEX m:Memory(key)
+USING INDEX SEEK m:Memory(key)
 WHERE @in_space AND m.key > $after AND m.status = 'active' AND m.kept_by IS NULL
   AND EXISTS { (m)-[:MENTIONS]->(:Entity) }
 WITH m ORDER BY m.key LIMIT $limit
@@ -238,7 +238,7 @@ ORDER BY key;
 // The entities of an owner's space that stand for themselves, by key.
 // parameters: limit, space
 MATCH (e:Entity)
-USING INDEX e:Entity(space, entity_key)
+USING INDEX SEEK e:Entity(space, entity_key)
 WHERE e.space = $space AND e.entity_key > '' AND NOT EXISTS { (e)-[:MERGED_INTO]->(:Entity) }
 RETURN e.entity_key AS entity_key, e.label AS label, e.aliases AS aliases, e.declared AS declared,
        COUNT { (:Memory)-[:MENTIONS]->(e) } AS mentions
@@ -257,7 +257,7 @@ all(source IN s.sources WHERE EXISTS {
 // The entities that more than some active memories of a space mention, with the most important of these.
 // parameters: more_than, now, space
 MATCH (m:Memory)
-USING INDEX m:Memory(key)
+USING INDEX SEEK m:Memory(key)
 WHERE @in_space AND m.status = 'active' AND m.expires_at > $now
 MATCH (m)-[:MENTIONS]->(e:Entity)
 WITH e, count(m) AS facts
@@ -296,7 +296,7 @@ ORDER BY space;
 // Memories of a space that may be summarised, oldest first: not among the newest, unimportant, about no entity.
 // parameters: importance, keep_newest, limit, protected, space
 MATCH (m:Memory)
-USING INDEX m:Memory(space, status, created_at)
+USING INDEX SEEK m:Memory(space, status, created_at)
 WHERE m.space = $space AND m.status = 'active' AND m.created_at > datetime({year: 1}) AND m.kept_by IS NULL
   AND @no_episode
 WITH m ORDER BY m.created_at DESC, m.key DESC SKIP $keep_newest

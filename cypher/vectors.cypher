@@ -48,7 +48,7 @@ AND NOT EXISTS { MATCH (c:Chunk)-[:OF]->(m) WHERE c.embedder = $embedder }
 // The next memories by key that have no vectors of an embedder and do not wait for any, in one space or in all.
 // parameters: after, embedder, limit, space
 MATCH (m:Memory)
-USING INDEX m:Memory(key)
+USING INDEX SEEK m:Memory(key)
 WHERE m.key > $after AND @lacking
 RETURN @memory AS m
 ORDER BY m.key

@@ -184,7 +184,7 @@ CYPHER 25
 CALL () {
   UNWIND $released AS key
   MATCH (m:Memory {key: key})<-[c:CLAIMS]-(k:ClaimKey)
-  USING INDEX m:Memory(key)
+  USING INDEX SEEK m:Memory(key)
   WHERE NOT k.key STARTS WITH k.space + coalesce('|' + m.kept_by, '') + '|source|'
   DELETE c
   WITH DISTINCT k

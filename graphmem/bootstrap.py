@@ -248,7 +248,11 @@ def build_core(
     base = policies.base
     slot = VectorSlot(connection, embedder.name)
     index = MemoryIndex(embedder=embedder, slot=slot, policy=base.index)
-    journal = Journal(connection, whole_per_second=settings.traces.whole_per_second)
+    journal = Journal(
+        connection,
+        whole_per_second=settings.traces.whole_per_second,
+        counts_most=base.recall.access_tracking_buffer_max_size,
+    )
     traces, histories = Traces(connection), Histories(connection)
     edges, entities = Edges(connection), Entities(connection)
     workspaces = workspaces_of(settings)

@@ -24,12 +24,13 @@ class Session:
         self.session = session
 
     def with_model(self, url: str, **options: Any) -> "Session":
-        """Let the model of a server read the turns."""
+        """Let the model of a server read the turns, and order what a context found."""
         model = build_language_model("openai:m", url=url, **options)
         extractor = self.keeper.extractor
         linking = replace(extractor.linking, model=model)
         extractor = replace(extractor, model=model, linking=linking)
-        self.keeper = replace(self.keeper, extractor=extractor)
+        contexts = replace(self.keeper.contexts, model=model)
+        self.keeper = replace(self.keeper, extractor=extractor, contexts=contexts)
         return self
 
     def want(self, **values: Any) -> None:

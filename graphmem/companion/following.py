@@ -7,8 +7,8 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from graphmem.adapters.asking import Ask
 from graphmem.companion import summary_model
-from graphmem.companion.asking import Ask
 from graphmem.companion.curating import is_too_soon
 from graphmem.companion.curator import CompanionCurator
 from graphmem.companion.summaries import rolling_summary

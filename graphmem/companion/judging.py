@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from graphmem.adapters.asking import Ask
 from graphmem.companion import judge_model, judge_rules
-from graphmem.companion.asking import Ask
 from graphmem.companion.judge import Judged, window_of
 from graphmem.companion.judge_filters import Drop, DropReason, Filtered, filtered
 from graphmem.companion.keeping import Judgement, KeepJudged, Kept

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from graphmem.adapters.asking import Ask
 from graphmem.companion import summary_model
-from graphmem.companion.asking import Ask
 from graphmem.companion.following import Following, messages_of
 from graphmem.companion.projection import fact_of, is_fact, todo_of
 from graphmem.companion.sessions import window

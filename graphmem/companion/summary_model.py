@@ -4,7 +4,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from graphmem.companion.asking import Ask
+from graphmem.adapters.asking import Ask
 from graphmem.companion.summaries import (
     fallback,
     limited,

@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from graphmem.adapters.asking import Ask
 from graphmem.companion import summary_model
-from graphmem.companion.asking import Ask
 from graphmem.companion.todo_keeper import TodoKeeper
 from graphmem.companion.todo_rules import completed, idle_threads, promotion
 from graphmem.errors import ModelUnavailable

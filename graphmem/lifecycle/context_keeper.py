@@ -1,32 +1,39 @@
 """The keeper of contexts: recalls for a session, and builds what an agent should know."""
 
+import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
+from graphmem.adapters.asking import Ask
+from graphmem.errors import ModelUnavailable
 from graphmem.gateway.gateway import Gateway
 from graphmem.lifecycle.artefacts import artefact_limit
 from graphmem.lifecycle.context import CHARS_PER_TOKEN, Context, ContextInput, build_context
 from graphmem.lifecycle.feedback import NoteLastRecall
+from graphmem.lifecycle.rerank import reranked
 from graphmem.model.caller import Caller
 from graphmem.model.feedback import LastRecall, query_hash
 from graphmem.model.memory import Memory
-from graphmem.model.notebook import NotedQuestion, ProfileLine
+from graphmem.model.notebook import NotedQuestion
 from graphmem.model.policy import LifecycleConfig, Policy
 from graphmem.model.space import Space, SpaceKind, shared_space
-from graphmem.ports import Clock
+from graphmem.ports import Clock, LanguageModel
+from graphmem.recall.expansion import Expansion
 from graphmem.recall.planner import Plan, plan
 from graphmem.recall.recall import Recall
 from graphmem.recall.request import Bundle, RankerName, RecallRequest
-from graphmem.store.connection import Connection
-from graphmem.store.profile import profile_of
 from graphmem.store.questions import Questions
-from graphmem.store.session_context import Beside, SessionContextReader
+from graphmem.store.session_context import SessionContextReader
 from graphmem.store.spaces import SpacePolicies
 
-_RECALLED_MAX = 60  # memories of a context
-_LINE_CHARS = 80  # of a memory, as it is thought of before any is read
+log = logging.getLogger(__name__)
+
+_RECALLED_MAX = 150  # memories of a context
+_BY_MEANING = 60  # of them that the vectors rank; words find the rest
+_LINE_CHARS = 64  # of a memory, as it is thought of before any is read
 _QUESTIONS_SHOWN = 3
+_ORDERED_LEAST = 2  # memories, of which an order can be asked
 NEWEST = "newest"  # the mode of a context for which nothing was recalled
 
 
@@ -51,7 +58,7 @@ class ContextKeeper:
     clock: Clock
     reader: SessionContextReader
     questions: Questions
-    connection: Connection
+    model: LanguageModel | None = None
 
     def of(
         self,
@@ -79,6 +86,8 @@ class ContextKeeper:
         if chosen is Plan.NO_RECALL:
             return _told(Context(), chosen, bundle, mode=bundle.mode.value)
         recalled = [item.memory for item in bundle.items if item.memory.kept_by is None]
+        recalled, failed = self._reranked(query, recalled, config)
+        bundle = replace(bundle, degraded=(*bundle.degraded, *failed))
         mode = bundle.mode.value
         if not recalled:
             recalled = self.reader.newest(spaces, limit=_RECALLED_MAX, now=self.clock.now())
@@ -111,36 +120,48 @@ class ContextKeeper:
             spaces=[each.name for each in spaces],
             query=query,
             limit=limit,
+            candidates_vector=_BY_MEANING,
             ranker=RankerName.LIFECYCLE,
             graph=chosen is Plan.GRAPH_MODE,
+            edges=False,
+            expansion=_expansion(policy.lifecycle),
             plan=chosen is Plan.NO_RECALL,
         )
         return self.recall.recall(request, caller=caller)
+
+    def _reranked(
+        self, query: str, recalled: list[Memory], config: LifecycleConfig
+    ) -> tuple[list[Memory], tuple[str, ...]]:
+        """Memories in a model's order where that is wanted and works, and what did not."""
+        if not config.rerank_enabled or len(recalled) < _ORDERED_LEAST:
+            return recalled, ()
+        if self.model is None:
+            return recalled, ("rerank_without_model",)
+        ask = Ask(model=self.model, seconds=config.rerank_timeout_ms / 1_000)
+        try:
+            return reranked(ask, query, recalled, most=config.rerank_max_candidates), ()
+        except ModelUnavailable as error:
+            log.warning("context without rerank: %s", error.message)
+            return recalled, ("rerank_unavailable",)
 
     def _given(
         self, space: Space, recalled: Sequence[Memory], chosen: Plan, config: LifecycleConfig
     ) -> ContextInput:
         now = self.clock.now()
-        beside = Beside()
-        if config.verbatim_artifacts_enabled or config.memory_boxes_enabled:
-            since = now - timedelta(days=config.box_recall_days)
-            keys = [each.key for each in recalled]
-            beside = self.reader.beside(space, keys, since=since, now=now)
+        quotable = recalled if config.verbatim_artifacts_enabled else ()
+        days = timedelta(days=config.box_recall_days)
+        since = now - days if config.memory_boxes_enabled else None
+        beside = self.reader.beside(space, [each.key for each in quotable], since=since, now=now)
         most = artefact_limit(chosen, len(recalled), config.verbatim_artifacts_max_recall)
-        words = dict(beside.artefacts) if config.verbatim_artifacts_enabled else {}
+        words = dict(beside.artefacts)
         quoted = [(each.uid, words[each.key]) for each in recalled if each.key in words]
         return ContextInput(
             recalled=recalled,
             artefacts=quoted[:most],
-            profile=self._profile(space),
-            boxes=beside.boxes if config.memory_boxes_enabled else (),
+            profile=beside.profile,
+            boxes=beside.boxes,
             questions=self._asked(space) if config.inject_questions else (),
         )
-
-    def _profile(self, space: Space) -> list[ProfileLine]:
-        """The lines of the profile, those that matter most first."""
-        lines = profile_of(self.connection, space, self.clock.now())
-        return sorted(lines, key=lambda line: (-line.importance, line.noted_at, line.uid))
 
     def _asked(self, space: Space) -> Sequence[NotedQuestion]:
         page = self.questions.page(
@@ -168,6 +189,14 @@ class ContextKeeper:
             at=self.clock.now(),
         )
         self.gateway.execute(NoteLastRecall(last=last), caller)
+
+
+def _expansion(config: LifecycleConfig) -> Expansion | None:
+    if not config.query_expansion_enabled:
+        return None
+    return Expansion(
+        cues=config.query_expansion_max_queries, letters=config.query_expansion_min_token_len
+    )
 
 
 def _told(context: Context, chosen: Plan, bundle: Bundle, *, mode: str) -> ToldContext:

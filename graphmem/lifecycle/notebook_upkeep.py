@@ -4,16 +4,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from graphmem.errors import ModelUnavailable
 from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.operation import Decided, Operation
 from graphmem.gateway.workbench import Workbench
 from graphmem.lifecycle.identity import consolidated
-from graphmem.lifecycle.profile import to_drop
+from graphmem.lifecycle.profile import LINES_MAX, to_drop
+from graphmem.lifecycle.profile_model import Repeat, repeats_among
 from graphmem.model.event import Effect, Event, Subject
 from graphmem.model.job import Run
 from graphmem.model.notebook import ProfileLine, Reflection
 from graphmem.model.space import Space
 from graphmem.model.trace import TraceKind
+from graphmem.ports import LanguageModel
+from graphmem.store.connection import Connection
 from graphmem.store.identity import reflections_of, save_reflections
 from graphmem.store.notebooks import lock_notebook
 from graphmem.store.profile import drop_lines, profile_of
@@ -27,6 +31,7 @@ class ShortenProfile(Operation[Sequence[ProfileLine], Sequence[ProfileLine]]):
     kind = TraceKind.NOTEBOOK
 
     space: Space
+    repeats: Sequence[Repeat] = ()  # lines that a model found to say the same
 
     @property
     def spaces(self) -> Sequence[Space]:
@@ -44,7 +49,7 @@ class ShortenProfile(Operation[Sequence[ProfileLine], Sequence[ProfileLine]]):
         now: datetime,  # noqa: ARG002
     ) -> Decided[Sequence[ProfileLine]]:
         """Those that go."""
-        gone = to_drop(state)
+        gone = to_drop(state, self.repeats)
         return Decided(answer=gone, events=tuple(map(_line_dropped, gone)))
 
     def apply(self, transaction: Workbench, decided: Decided[Sequence[ProfileLine]]) -> None:
@@ -105,10 +110,24 @@ class NotebookUpkeep:
     """The steps of a pass."""
 
     gateway: Gateway
+    connection: Connection
+    model: LanguageModel | None = None
 
     def shorten_profile(self, due: DueSpace, run: Run) -> None:
         """Keep a profile below its most lines."""
-        self.gateway.execute(ShortenProfile(space=due.space), run)
+        repeats = self._repeats(self.model, due, run) if self.model else ()
+        self.gateway.execute(ShortenProfile(space=due.space, repeats=repeats), run)
+
+    def _repeats(self, model: LanguageModel, due: DueSpace, run: Run) -> Sequence[Repeat]:
+        """What a model says of the lines where there are too many."""
+        lines = profile_of(self.connection, due.space, due.now)
+        if len(lines) <= LINES_MAX:
+            return ()
+        try:
+            return repeats_among(model, lines)
+        except ModelUnavailable as error:
+            run.note_degraded(f"profile shortened by rules: {error.message}")
+            return ()
 
     def shorten_identity(self, due: DueSpace, run: Run) -> None:
         """Keep an identity short."""

@@ -41,17 +41,25 @@ def with_line(lines: Sequence[ProfileLine], new: ProfileLine) -> tuple[ProfileLi
     return tuple(lines) if is_known else (*lines, new)
 
 
-def to_drop(lines: Iterable[ProfileLine]) -> list[ProfileLine]:
+def to_drop(
+    lines: Iterable[ProfileLine], repeats: Iterable[tuple[str, str]] = ()
+) -> list[ProfileLine]:
     """The lines that go where there are more than 300, until less are left.
 
-    First those that repeat others, the longer of two stays; then the least important, the oldest
-    of these first.
+    First those that repeat others, the longer of two stays; then those of ``repeats``, uids of a
+    line and of one that says it too, as far as the other stays; then the least important, the
+    oldest of these first.
     """
     left = list(lines)
     if len(left) <= LINES_MAX:
         return []
     gone = _repeats(left)
     left = [line for line in left if line not in gone]
+    staying = {line.uid: line for line in left}
+    for uid, other in repeats:
+        if uid != other and other in staying and uid in staying:
+            gone.append(staying.pop(uid))
+    left = list(staying.values())
     over = max(0, len(left) - (LINES_MAX - 1))
     by_weight = sorted(left, key=lambda line: (line.importance, line.noted_at, line.uid))
     return [*gone, *by_weight[:over]]

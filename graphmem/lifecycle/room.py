@@ -41,7 +41,11 @@ from graphmem.store.statements import NearStatements
 from graphmem.store.threads import ThreadReader
 from graphmem.store.upkeep import Upkeep
 from graphmem.upkeep.consolidation import Consolidation, DueSpace
-from graphmem.upkeep.room import consolidation_steps_over, pending_embedding_over
+from graphmem.upkeep.room import (
+    consolidation_steps_over,
+    contradictions_over,
+    pending_embedding_over,
+)
 
 _CALLS = 4  # of a model that one extraction may wait for
 
@@ -93,7 +97,7 @@ def build(core: Core) -> Room:
             clock=core.clock,
             reader=SessionContextReader(core.connection),
             questions=notebooks.questions,
-            connection=core.connection,
+            model=core.language_model,
         ),
         sharing=Sharing(
             gateway=core.gateway,
@@ -129,7 +133,7 @@ def build(core: Core) -> Room:
                 name="consolidate",
                 does=(
                     "merges near-duplicates and fragments of entities, lets newer notes take the"
-                    " place of older ones, makes summaries and topics"
+                    " place of older ones, finds contradictions, makes summaries and topics"
                 ),
                 schedule=Every(minutes=10, offset=4, where="where a space is due"),
                 function=_consolidation(core).run,
@@ -155,7 +159,9 @@ def build(core: Core) -> Room:
 def _consolidation(core: Core) -> Consolidation:
     """The pass over a space, in the order of 003."""
     steps = consolidation_steps_over(core)
-    notebooks = NotebookUpkeep(gateway=core.gateway)
+    notebooks = NotebookUpkeep(
+        gateway=core.gateway, connection=core.connection, model=core.language_model
+    )
     pending = pending_embedding_over(core)
 
     def count_recalls(_: DueSpace, run: Run) -> None:
@@ -173,6 +179,7 @@ def _consolidation(core: Core) -> Consolidation:
             count_recalls,
             steps.merge,
             _reconsolidation(core).run,
+            contradictions_over(core).check,
             steps.join_fragments,
             steps.summarise_entities,
             notebooks.shorten_profile,

@@ -26,6 +26,7 @@ class Question:
     keeps_turns: bool = False  # the first space has turns as memories beside the facts in them
     # those that its filter means: for each, one by owner, as keys within their space
     entities: Sequence[tuple[str, ...]] = ()
+    words: Sequence[str] = ()  # of its query that are cues too
 
     @property
     def entity_keys(self) -> list[list[str]]:

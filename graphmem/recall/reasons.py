@@ -69,6 +69,7 @@ def kept_request(question: Question, *, returned: int, candidates: int) -> dict[
         "known_at": _iso(request.known_at),
         "any_time": request.include_superseded and request.as_of is None,
         "plan": question.plan,
+        "words": list(question.words),
         "returned": returned,
         "candidates": candidates,
     }

@@ -18,6 +18,7 @@ from graphmem.model.trace import TraceKind, TraceRecord
 from graphmem.ports import Clock, Embedder, Events, IdSource, Vector
 from graphmem.recall.candidates import Scored
 from graphmem.recall.cards import Card, entity_cards
+from graphmem.recall.expansion import fused_cues, rarest, words_to_count
 from graphmem.recall.planner import Plan
 from graphmem.recall.question import Question, question_of
 from graphmem.recall.ranking import ranked
@@ -111,6 +112,10 @@ class Recall:
         vector, degraded = self._vector(question.request)
         answer = self._ask(self._search(question, vector), question.request)
         scored = ranked(answer.fetched, answer.search, question)
+        cues = self._rare_words(question)
+        by_word = [self._ranked_for(question, word) for word in cues]
+        scored = fused_cues(scored, by_word, k=question.policy.fused.k)
+        question = replace(question, words=cues)
         bundle = self._bundle(question, answer, _chosen(scored, question.request))
         self._check_paths(bundle, question.spaces)
         bundle = replace(bundle, degraded=(*degraded, *bundle.degraded))
@@ -234,6 +239,22 @@ class Recall:
             search = replace(search, with_edges=True)
         return _Answer(fetched=self._candidates.exact(search), search=search, way="exact")
 
+    def _rare_words(self, question: Question) -> tuple[str, ...]:
+        """The words of a question that are cues too, where it is to be expanded."""
+        expansion = question.request.expansion
+        if expansion is None or not (words := words_to_count(question.request.query, expansion)):
+            return ()
+        asked = [replace(question, request=replace(question.request, query=word)) for word in words]
+        counts = self._candidates.counts([self._search(each, None).text for each in asked])
+        return rarest(dict(zip(words, counts, strict=True)), expansion)
+
+    def _ranked_for(self, question: Question, word: str) -> list[Scored]:
+        """The candidates of a word of a question, in its ranker's order."""
+        question = replace(question, request=replace(question.request, query=word))
+        vector, _ = self._vector(question.request)
+        answer = self._ask(self._search(question, vector), question.request)
+        return ranked(answer.fetched, answer.search, question)
+
     def _bundle(self, question: Question, answer: _Answer, chosen: Sequence[Scored]) -> Bundle:
         whole = self._whole(question, answer, [each.candidate.key for each in chosen])
         items = tuple(
@@ -261,7 +282,8 @@ class Recall:
         fetched = answer.fetched
         memories = self._candidates.payload(fetched, keys)
         missing = [key for key in keys if key not in memories]
-        without_edges = missing if answer.search.with_edges else keys
+        has_edges = answer.search.with_edges or not question.request.edges
+        without_edges = missing if has_edges else keys
         about = keys if question.request.cards else ()
         if not (missing or without_edges or about):
             return _Whole(memories=memories, edges=fetched.edges)
@@ -306,7 +328,9 @@ class Recall:
             query=redacted(question.request.query),
             request=kept_request(question, returned=len(bundle.items), candidates=len(scored)),
         )
-        self._journal.remember(trace, [item.memory.key for item in bundle.items])
+        counts = question.policy.access_tracking_enabled
+        recalled = [item.memory.key for item in bundle.items] if counts else []
+        self._journal.remember(trace, recalled)
         return bundle
 
 

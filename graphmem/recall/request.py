@@ -10,6 +10,7 @@ from graphmem.model.memory import Memory, MemoryType, Status
 from graphmem.model.source import CapturedBy
 from graphmem.recall.candidates import Arm
 from graphmem.recall.cards import Card
+from graphmem.recall.expansion import Expansion
 from graphmem.recall.planner import Plan
 
 
@@ -61,6 +62,8 @@ class RecallRequest:
     graph: bool = False
     plan: bool = False
     text_only: bool = False  # by words alone, without vectors
+    edges: bool = True  # whether the edges of the results are wanted
+    expansion: Expansion | None = None  # whether rare words of the query are cues too
 
     @property
     def statuses(self) -> tuple[Status, ...]:

@@ -209,6 +209,11 @@ class Candidates:
             "candidates", search.parameters() | search.within_index() | search.graph()
         )
 
+    def counts(self, texts: Sequence[str]) -> list[int]:
+        """How many memories the text index has for each text, counted up to a thousand."""
+        rows = self._connection.fetch("recall.text_counts", texts=list(texts), most=_TEXT_FETCH)
+        return [row["found"] for row in rows]
+
     def by_index_filtered(self, search: Search) -> CandidateSet:
         """Candidates by the indexes, with the filters that they know."""
         more = search.within_index() | search.graph() | search.filters()

@@ -13,14 +13,14 @@ from graphmem.store.connection import Connection, Row, Transaction, rows_of
 from graphmem.store.pages import every_row
 from graphmem.text.times import moment_of
 
-_LINES_READ = 2_000  # of a space; a pass of consolidation leaves less than 300
+LINES_READ = 2_000  # of a space; a pass of consolidation leaves less than 300
 
 
 def profile_of(
     reader: Transaction | Connection, space: Space, now: datetime
 ) -> tuple[ProfileLine, ...]:
     """The lines of the profile of a space whose memories are all current, oldest first."""
-    rows = rows_of(reader, "profile.lines", space=space.key, now=epoch_ms(now), limit=_LINES_READ)
+    rows = rows_of(reader, "profile.lines", space=space.key, now=epoch_ms(now), limit=LINES_READ)
     return tuple(line_from_row(row["line"]) for row in rows)
 
 

@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from graphmem.model.memory import Memory
+from graphmem.model.notebook import ProfileLine
 from graphmem.model.space import Space
 from graphmem.model.tokens import epoch_ms
 from graphmem.store.connection import Connection
 from graphmem.store.mapping import memory_from_node
+from graphmem.store.profile import LINES_READ, line_from_row
 from graphmem.text.times import moment_of
 
 _ARTEFACTS_READ, _BOXES_READ, _BOXES_SHOWN = 500, 50, 5
@@ -25,8 +27,9 @@ class ShownBox:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Beside:
-    """The words behind memories, as pairs of a key and a text, and the newest boxes."""
+    """The lines of a profile, the words behind memories by key, and the newest boxes."""
 
+    profile: tuple[ProfileLine, ...] = ()
     artefacts: tuple[tuple[str, str], ...] = ()
     boxes: tuple[ShownBox, ...] = ()
 
@@ -38,19 +41,24 @@ class SessionContextReader:
         self._connection = connection
 
     def beside(
-        self, space: Space, memories: Sequence[str], *, since: datetime, now: datetime
+        self, space: Space, memories: Sequence[str], *, since: datetime | None, now: datetime
     ) -> Beside:
-        """The artefacts of some memories, by key, and the newest boxes of a space since a time."""
+        """The profile of a space, the artefacts of some memories, and the newest boxes.
+
+        ``since`` is when these were told at the earliest; None is for no boxes.
+        """
         (row,) = self._connection.fetch(
             "session_context.beside",
             space=space.key,
             space_keys=list(memories),
-            since=since.isoformat(),
+            since=(since or now).isoformat(),
             now=epoch_ms(now),
             artefacts=_ARTEFACTS_READ,
-            boxes=_BOXES_READ,
+            boxes=_BOXES_READ if since else 0,
+            lines=LINES_READ,
         )
         return Beside(
+            profile=tuple(line_from_row(each) for each in row["profile"]),
             artefacts=tuple((key, text) for key, text in row["artefacts"]),
             boxes=tuple(_box(*each) for each in row["boxes"] if each[2])[:_BOXES_SHOWN],
         )

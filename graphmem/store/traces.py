@@ -51,17 +51,20 @@ class Traces:
 class Journal:
     """Recalls that are still to be written down: a thread writes them behind, twice a second.
 
-    A clean stop loses none; a crash at most the last half second. Of the recalls of one second the
-    first ``whole_per_second`` are kept with their candidates, the others with their results alone.
+    It writes at once when the counts of more than ``counts_most`` memories wait. A clean stop loses
+    none; a crash at most the last half second. Of the recalls of one second the first
+    ``whole_per_second`` are kept with their candidates, the others with their results alone.
     """
 
-    def __init__(self, connection: Connection, *, whole_per_second: int) -> None:
+    def __init__(self, connection: Connection, *, whole_per_second: int, counts_most: int) -> None:
         self._connection = connection
+        self._counts_most = counts_most
         self._whole_per_second = whole_per_second
         self._second, self._in_second = 0, 0
         self._lock = threading.Lock()
         self._writing = threading.Lock()
         self._stop = threading.Event()
+        self._is_due = threading.Event()  # to write before the next half second is over
         self._thread: threading.Thread | None = None
         self._traces: list[TraceRecord] = []
         self._counts: dict[str, int] = defaultdict(int)
@@ -86,6 +89,8 @@ class Journal:
             for key in recalled:
                 self._counts[key] += 1
                 self._last[key] = trace.created_at
+            if len(self._counts) > self._counts_most:
+                self._is_due.set()
             if self._thread is None and not self._stop.is_set():
                 self._thread = self._begun()
 
@@ -120,6 +125,7 @@ class Journal:
     def close(self) -> None:
         """Write down the rest and stop."""
         self._stop.set()
+        self._is_due.set()
         atexit.unregister(self.close)
         if self._thread and self._thread is not threading.current_thread():
             self._thread.join(timeout=10)
@@ -131,7 +137,9 @@ class Journal:
             )
 
     def _write_behind(self) -> None:
-        while not self._stop.wait(_FLUSH_SECONDS):
+        while not self._stop.is_set():
+            self._is_due.wait(_FLUSH_SECONDS)
+            self._is_due.clear()
             try:
                 self.flush()
             except StoreUnavailable:

@@ -106,7 +106,7 @@ class Upkeep:
 
     def mark_consolidated(self, space: str, *, now: datetime) -> None:
         """Note that a space was consolidated; contradictions are to be looked for in it now."""
-        self._mark([space], consolidated_at=now, check_due=True)
+        self._mark([space], consolidated_at=now, check_due=False, checked_at=now)
 
     def mark_checked(self, space: str, *, now: datetime) -> None:
         """Note that contradictions were looked for in a space."""

@@ -65,6 +65,13 @@ def text_in(value: object, most: int) -> str:
     return value.strip()[:most]
 
 
+def places_in(values: object, size: int) -> tuple[int, ...]:
+    """The places in a list of ``size`` things that another list names, each once, in its order."""
+    named = values if isinstance(values, list) else ()
+    numbers = [each for each in named if isinstance(each, int) and not isinstance(each, bool)]
+    return tuple(dict.fromkeys(each for each in numbers if 0 <= each < size))
+
+
 def share_in(value: object) -> float | None:
     """A number from 0 to 1; None for anything else."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)

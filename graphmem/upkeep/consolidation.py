@@ -47,7 +47,7 @@ class Consolidation:
     steps: Sequence[SpaceStep]
 
     def run(self, run: Run) -> None:
-        """One pass; the spaces that were consolidated are then due for a look at contradictions."""
+        """One pass over the spaces that are due."""
         now = self.clock.now()
         for page in self.upkeep.spaces(run.space):
             for state in page:

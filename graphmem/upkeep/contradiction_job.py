@@ -1,4 +1,4 @@
-"""Checking: contradictions are looked for in the spaces that were consolidated."""
+"""Contradiction job: looks for memories that disagree, as a step of consolidation or by itself."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ from graphmem.store.memories import Memories
 from graphmem.store.spaces import SpacePolicies
 from graphmem.store.upkeep import Upkeep
 from graphmem.upkeep.batch_rules import BATCH
+from graphmem.upkeep.consolidation import DueSpace
 from graphmem.upkeep.contradictions import (
     Disagreement,
     decide_disagreements,
@@ -32,9 +33,9 @@ _ASKED_PAIRS = 40  # that a model is asked about in one space
 
 
 def is_check_due(state: SpaceState, policy: UpkeepPolicy) -> bool:
-    """Whether contradictions are looked for: after a space was consolidated.
+    """Whether a space is looked at by itself: something was written, and no pass comes.
 
-    Where it never is, after something was written.
+    Or a pass of an earlier version left it to be done.
     """
     is_new = state.unchecked > 0 and not policy.consolidate.enabled
     return policy.contradictions.enabled and (state.check_due or is_new)
@@ -65,6 +66,12 @@ class ContradictionJob:
                 self._check(state.space, policy.contradictions, policy.consolidate, run, now)
                 if not run.dry_run:
                     self.upkeep.mark_checked(state.space, now=now)
+
+    def check(self, due: DueSpace, run: Run) -> None:
+        """Look for contradictions in a space that is consolidated, where it wants that."""
+        policy = self.policies.of(due.space).upkeep.contradictions
+        if policy.enabled:
+            self._check(due.space.key, policy, due.policy, run, due.now)
 
     def _check(
         self,
@@ -130,8 +137,9 @@ class ContradictionJob:
         run: Run,
         now: datetime,
     ) -> None:
-        for start in range(0, len(found), BATCH // 2):
-            batch = found[start : start + BATCH // 2]
+        present = [pair for pair in found if run.gone.isdisjoint((pair.newer, pair.older))]
+        for start in range(0, len(present), BATCH // 2):
+            batch = present[start : start + BATCH // 2]
             self.gateway.execute(
                 JobStep(
                     selected=Selection(

@@ -50,6 +50,18 @@ def pending_embedding_over(core: Core) -> PendingEmbedding:
     )
 
 
+def contradictions_over(core: Core) -> ContradictionJob:
+    """What looks for memories that disagree."""
+    return ContradictionJob(
+        upkeep=Upkeep(core.connection, core.index.slot),
+        memories=core.memories,
+        gateway=core.gateway,
+        judge=judge_over(core),
+        clock=core.clock,
+        policies=core.policies,
+    )
+
+
 def _rollups_over(core: Core) -> RollupWriter:
     return RollupWriter(core.gateway, embedder=core.embedder, index=core.index.policy)
 
@@ -140,14 +152,6 @@ def _tending_jobs(core: Core, upkeep: Upkeep) -> tuple[Job, ...]:
         ids=core.ids,
         policies=core.policies,
     )
-    check = ContradictionJob(
-        upkeep=upkeep,
-        memories=core.memories,
-        gateway=core.gateway,
-        judge=judge_over(core),
-        clock=core.clock,
-        policies=core.policies,
-    )
     return (
         Job(
             name="curate_dedupe",
@@ -166,8 +170,8 @@ def _tending_jobs(core: Core, upkeep: Upkeep) -> tuple[Job, ...]:
         Job(
             name="detect_contradictions",
             does="draws CONTRADICTS between memories of one entity whose values differ",
-            schedule=Every(minutes=10, offset=6, where="where a space was consolidated"),
-            function=check.run,
+            schedule=Every(minutes=10, offset=6, where="where a space is never consolidated"),
+            function=contradictions_over(core).run,
         ),
     )
 

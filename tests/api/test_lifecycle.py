@@ -12,11 +12,11 @@ def turn(**changes):
     return TURN | changes
 
 
-def test_the_walk_through_of_the_docs_leads_from_a_turn_to_a_fact_and_back(api):
+def test_the_walk_through_of_the_docs_is_a_day_of_two_calls_a_turn(api):
     answers = list(walk_through(api, "lifecycle.md"))
 
-    assert [201, 200, 201, 201, 200, 200, 200] == [each.status_code for each in answers]
-    first, recall, waiting, correction, extractions, turns, flushed = (
+    assert [200, 200, *[201] * 3, 200, 201, *[200] * 6] == [each.status_code for each in answers]
+    _, empty, first, waiting, decided, noon, correction, late, read, turns, flushed, boxes, kept = (
         each.get_json() for each in answers
     )
     (fact,) = first["extraction"]["facts"]
@@ -24,15 +24,25 @@ def test_the_walk_through_of_the_docs_leads_from_a_turn_to_a_fact_and_back(api):
         each["key"] for each in first["extraction"]["entities"]
     )
     assert 2 == len(first["extraction"]["relationships"])
-    assert fact["uid"] == recall["items"][0]["memory"]["uid"]
-    assert [first["turn"]["uid"]] == recall["items"][0]["memory"]["turns"]
+    assert ("", []) == (empty["text"], empty["memories"])
     assert (None, "keep") == (waiting["extraction"], waiting["buffer"]["decision"])
-    assert {"created", "superseded"} == {
-        each["outcome"] for each in correction["extraction"]["facts"]
+    assert {"fact", "preference", "decision"} <= {
+        each["category"] for each in decided["extraction"]["facts"]
     }
-    assert 2 == extractions["total"]
-    assert [fact["uid"]] == turns["items"][0]["memories"]
+    shown = {each["name"]: each["text"] for each in noon["sections"]}
+    assert "We decided to use Neo4j for storage." in shown["artefacts"]
+    assert "I prefer short answers." in shown["profile"]
+    assert fact["uid"] in noon["memories"]
+    assert shown["boxes"]
+    assert noon["tokens"] <= 500
+    assert ["superseded"] == [each["outcome"] for each in correction["extraction"]["facts"]]
+    assert "July 3" in late["text"]
+    assert "My birthday is June 3." not in late["text"]
+    assert 1 == read["total"]
+    assert [correction["extraction"]["facts"][0]["uid"]] == turns["items"][0]["memories"]
     assert [] == flushed["extractions"]
+    assert "flush" == boxes["items"][0]["seal_reason"]
+    assert "I prefer short answers." in kept["text"]
 
 
 def test_an_answer_has_exactly_the_documented_fields(api):

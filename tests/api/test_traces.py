@@ -5,9 +5,11 @@ from dataclasses import replace
 
 import pytest
 from screening_corpus import SECRETS
+from waiting import eventually
 
 from graphmem.errors import StoreUnavailable
 from graphmem.model.caller import Role
+from graphmem.store import traces
 from graphmem.store.traces import Journal
 
 
@@ -194,7 +196,10 @@ def test_recalls_are_counted_behind_the_answer_and_survive_a_clean_stop(api):
 def test_counts_of_two_processes_add_up_with_writes_between(api, connection):
     uid = add(api, "Ada likes tea.")
     key = f"{api.house.caller.tenant}/user:ada|{uid}"
-    journals = [Journal(connection, whole_per_second=5), api.house.graphmem.journal]
+    journals = [
+        Journal(connection, whole_per_second=5, counts_most=1_000),
+        api.house.graphmem.journal,
+    ]
     trace = recall(api)["trace_id"]
     kept = api.house.graphmem.explainer.trace(api.house.caller.tenant, trace)
     for round_ in range(4):
@@ -205,6 +210,26 @@ def test_counts_of_two_processes_add_up_with_writes_between(api, connection):
     journals[0].close()
 
     assert 9 == api.get(f"/v1/memories/{uid}").get_json()["recall_count"]
+
+
+def test_counts_of_more_memories_than_may_wait_are_written_at_once(api, connection, monkeypatch):
+    monkeypatch.setattr(traces, "_FLUSH_SECONDS", 3_600)
+    uids = [add(api, f"Ada likes tea number {number}.") for number in range(3)]
+    keys = [f"{api.house.caller.tenant}/user:ada|{uid}" for uid in uids]
+    kept = api.house.graphmem.explainer.trace(api.house.caller.tenant, recall(api)["trace_id"])
+    before = counts_of(api, uids)
+    journal = Journal(connection, whole_per_second=5, counts_most=2)
+    journal.remember(replace(kept, uid=f"{kept.uid}-few"), keys[:2])
+    few = counts_of(api, uids)
+    journal.remember(replace(kept, uid=f"{kept.uid}-many"), keys)
+
+    assert before == few
+    assert eventually(lambda: counts_of(api, uids) == [n + 2 for n in before[:2]] + [before[2] + 1])
+    journal.close()
+
+
+def counts_of(api, uids):
+    return [api.get(f"/v1/memories/{uid}").get_json()["recall_count"] for uid in uids]
 
 
 def test_old_traces_are_forgotten_by_the_job(api):

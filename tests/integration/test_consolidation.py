@@ -357,13 +357,29 @@ def test_a_space_that_wants_it_has_its_contradictions_resolved(house):
     assert {"spaces": 0} == run(house, "detect_contradictions").counts
 
 
-def test_contradictions_are_looked_for_after_a_space_was_consolidated(house):
+def test_consolidation_finds_contradictions_and_a_space_without_it_has_them_found_by_themselves(
+    house,
+):
     tell(house, "John lives in Rome.", "John lives in Paris.", entities=JOHN)
     runner = house.graphmem.runner
 
     assert {"spaces": 0} == runner.run("detect_contradictions", space_key=key(house)).counts
-    run(house)
-    assert 1 == runner.run("detect_contradictions", space_key=key(house)).counts["contradiction"]
+    dry, wet = run(house, dry_run=True), run(house)
+    assert 1 == dry.counts["contradiction"] == wet.counts["contradiction"]
+    assert {"spaces": 0} == runner.run("detect_contradictions", space_key=key(house)).counts
+    house.graphmem.policies.save(space_from_key(key(house)), {"upkeep.consolidate.enabled": False})
+    house.clock.advance(minutes=1)
+    tell(house, "John lives in Oslo.", entities=JOHN)
+    assert 2 == runner.run("detect_contradictions", space_key=key(house)).counts["contradiction"]
+
+
+def test_a_space_that_wants_no_contradictions_found_has_none(house):
+    house.graphmem.policies.save(
+        space_from_key(key(house)), {"upkeep.contradictions.enabled": False}
+    )
+    tell(house, "John lives in Rome.", "John lives in Paris.", entities=JOHN)
+
+    assert "contradiction" not in run(house).counts
 
 
 def test_a_model_finds_what_the_rules_do_not(house):

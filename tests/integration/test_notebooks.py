@@ -3,16 +3,23 @@
 from datetime import timedelta
 
 import pytest
+from fakes import ScriptedModel
 from model_server import ModelServer, an_answer
 from sessions import Session
 
-from graphmem.errors import InvalidInput, NotFound, PolicyRefused
+from graphmem.errors import InvalidInput, ModelUnavailable, NotFound, PolicyRefused
 from graphmem.intake.export_import import export_lines, import_lines
+from graphmem.lifecycle import notebook_upkeep
+from graphmem.lifecycle import profile as rules_of_profile
+from graphmem.lifecycle.notebook_upkeep import NotebookUpkeep
 from graphmem.lifecycle.reflecting import AlreadyResolved, IdentityDisabled, IdentityFull, TooSoon
 from graphmem.model.extraction import FactOutcome
+from graphmem.model.job import Run
 from graphmem.model.memory import Status
 from graphmem.model.notebook import ArtefactType, SealReason
+from graphmem.model.policy import ConsolidatePolicy
 from graphmem.model.writing import WriteRequest
+from graphmem.upkeep.consolidation import DueSpace
 
 DECISION = "We decided to use Neo4j for storage."
 DOUBT = "FYI maybe I could perhaps move to Rome someday."
@@ -145,6 +152,43 @@ def test_a_line_goes_with_its_memory_and_follows_its_words(ada):
 
     assert ["I prefer green tea."] == followed
     assert [] == profile(ada)
+
+
+@pytest.mark.parametrize(
+    ("left", "degraded", "answer"),
+    [
+        (["I prefer tea."], 0, {"repeats": [{"line": 1, "of": 0}]}),
+        (["I prefer green tea."], 1, ModelUnavailable("away")),
+    ],
+)
+def test_a_model_says_which_lines_of_a_long_profile_repeat_others(
+    ada, monkeypatch, left, degraded, answer
+):
+    for content in ("I prefer tea.", "I prefer green tea.", "FYI I can speak Spanish fluently."):
+        ada.fact(content)
+        ada.house.clock.advance(minutes=1)
+    before = profile(ada)
+    for module in (rules_of_profile, notebook_upkeep):
+        monkeypatch.setattr(module, "LINES_MAX", 2)
+    run = shorten(ada, ScriptedModel(answer))
+
+    assert 3 == len(before)
+    assert left == profile(ada)
+    assert 2 == run.counts["profile_line_dropped"]
+    assert degraded == len(run.degraded)
+
+
+def shorten(session, model):
+    graphmem, run = session.house.graphmem, Run(uid="r", job="consolidate")
+    upkeep = NotebookUpkeep(gateway=graphmem.gateway, connection=graphmem.connection, model=model)
+    due = DueSpace(
+        space=session.space,
+        policy=ConsolidatePolicy(),
+        memories=3,
+        now=session.house.clock.now(),
+    )
+    upkeep.shorten_profile(due, run)
+    return run
 
 
 def test_what_is_corrected_leaves_the_profile_to_the_correction(ada):

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from fakes import ScriptedModel
 
 from graphmem.lifecycle.artefacts import artefact_limit, is_worth_quoting, quote_of, within
 from graphmem.lifecycle.entity_index import entity_score, index_lines
@@ -14,6 +15,7 @@ from graphmem.lifecycle.identity import (
     is_too_soon,
 )
 from graphmem.lifecycle.profile import says_the_same, to_drop, with_line
+from graphmem.lifecycle.profile_model import repeats_among
 from graphmem.lifecycle.questions import is_doubtful, priority_of, question_of
 from graphmem.model.conversation import Turn, TurnRole
 from graphmem.model.extraction import Category
@@ -132,6 +134,31 @@ def test_repeats_go_first_then_the_least_important_and_of_these_the_oldest():
     lines = [*(a_line(number) for number in range(298)), repeat, *weak]
 
     assert ["0900", "0902"] == [line.uid for line in to_drop(lines)]
+
+
+def test_what_a_model_calls_a_repeat_goes_before_the_least_important_unless_the_other_is_gone():
+    lines = [a_line(number) for number in range(301)]
+    weak = a_line(901, importance=10)
+    found = to_drop([*lines, weak], [("0005", "0004"), ("0004", "0005"), ("0007", "0007")])
+
+    assert ["0005", "0901", "0000"] == [line.uid for line in found]
+    assert [] == to_drop(lines[:300], [("0005", "0004")])
+    assert ["0000", "0001"] == [line.uid for line in to_drop(lines, [("0003", "none")])]
+
+
+@pytest.mark.parametrize(
+    ("expected", "repeats"),
+    [
+        ((("0001", "0000"),), [{"line": 1, "of": 0}]),
+        ((), [{"line": 1, "of": 1}]),
+        ((), [{"line": 1, "of": 9}, {"line": "1", "of": 0}, {"line": True, "of": 0}, {}]),
+        ((), []),
+    ],
+)
+def test_what_a_model_says_of_lines_counts_as_far_as_it_names_two(expected, repeats):
+    model = ScriptedModel({"repeats": repeats})
+
+    assert expected == repeats_among(model, [a_line(0), a_line(1)])
 
 
 @pytest.mark.parametrize(("minutes", "expected"), [(59, True), (60, False)])

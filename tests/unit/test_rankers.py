@@ -318,6 +318,13 @@ def test_the_lift_of_a_recalled_memory_ends_at_a_tenth(recalls, lift):
     assert lift == factor("access", recall_count=recalls)
 
 
+def test_recalls_lift_nothing_where_they_are_not_to():
+    policy = LifecyclePolicy(boost_access_count=False)
+    (scored,) = lifecycle([a_candidate(recall_count=9)], policy, now=NOW, query="tea")
+
+    assert 0.0 == scored.factors["access"]
+
+
 def test_the_lift_grows_with_the_logarithm_of_the_recalls_below_its_end():
     policy = LifecyclePolicy(access_max=1.0)
     scored = lifecycle([a_candidate(recall_count=9)], policy, now=NOW, query="tea")

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 from builders import a_memory
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphmem.lifecycle.context import Context, ContextInput, build_context
@@ -87,14 +87,29 @@ def test_a_line_fits_whole_or_not_at_all():
     ]
 
 
-def test_a_profile_takes_a_quarter_at_most():
+def test_a_profile_takes_fifteen_parts_of_a_hundred_at_most():
     lines = [a_line(f"{n}", f"Line number {n} says that Ada prefers tea.") for n in range(99)]
     context = build_context(replace(ALL, profile=lines), max_tokens=400)
     (section,) = [each for each in context.sections if each.name == "profile"]
 
-    assert len(section.text) <= 400
+    assert len(section.text) <= 240 < len(section.text) + len(lines[0].text) + len("\n- ")
     assert 99 == section.cut + len(section.lines)
     assert "Ada likes tea." in context.text
+
+
+def test_notes_and_episodes_share_their_room_by_rank_and_boxes_keep_some():
+    kinds = [MemoryKind.EPISODE, MemoryKind.NOTE, MemoryKind.NOTE, MemoryKind.EPISODE]
+    recalled = [a_note(f"{rank}", f"Fact of rank {rank}.", kinds[rank % 4]) for rank in range(40)]
+    boxes = ALL.boxes
+    context = build_context(ContextInput(recalled=recalled, boxes=boxes), max_tokens=150)
+    shown = {name: each.uids for each in context.sections for name in [each.name]}
+    told = sorted(map(int, (*shown["notes"], *shown["episodes"])))
+
+    assert list(range(len(told))) == told
+    assert ("1", "2") == shown["notes"][:2]
+    assert ("0", "3") == shown["episodes"][:2]
+    assert ("note", "said") == shown["boxes"]
+    assert 40 - len(told) == sum(each.cut for each in context.sections)
 
 
 def test_what_is_said_begins_no_line_and_an_order_stands_in_quotes():
@@ -108,6 +123,7 @@ def test_what_is_said_begins_no_line_and_an_order_stands_in_quotes():
 _TEXT = st.text(min_size=1, max_size=120)
 
 
+@settings(max_examples=1_000, deadline=None)
 @given(
     st.lists(_TEXT, max_size=20),
     st.lists(_TEXT, max_size=20),

@@ -6,7 +6,7 @@ import pytest
 from builders import NOW
 from fakes import ScriptedModel
 
-from graphmem.companion.asking import Ask
+from graphmem.adapters.asking import Ask
 from graphmem.companion.summary_model import kept_commitment, rolling_summary, session_summary
 from graphmem.errors import ModelUnavailable
 from graphmem.model.companion import Message, SummaryText, Todo, TodoKind, TodoStatus

@@ -81,6 +81,12 @@ class LifecycleConfig:
     recall_planner_enabled: bool = flag(default=True)  # a context asks how much a cue deserves
     max_memory_tokens: int = number(2_000, least=50, most=32_000)  # of a context that names none
     inject_questions: bool = flag(default=False)  # show open questions in contexts
+    query_expansion_enabled: bool = flag(default=False)  # rare words of a cue are cues too
+    query_expansion_max_queries: int = number(4, most=10, is_positive=True)  # with the cue itself
+    query_expansion_min_token_len: int = number(3, most=100)  # letters of a word
+    rerank_enabled: bool = flag(default=False)  # a language model puts what was found in order
+    rerank_max_candidates: int = number(20, most=100, is_positive=True)
+    rerank_timeout_ms: int = number(8_000, most=60_000, is_positive=True)
     verbatim_artifacts_enabled: bool = flag(default=False)  # keep words as they were said
     verbatim_artifacts_min_confidence: float = share(0.8)
     verbatim_artifacts_max_recall: int = number(5, most=100)  # of those that a context shows

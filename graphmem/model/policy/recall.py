@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from graphmem.model.policy.rules import number
+from graphmem.model.policy.rules import flag, number
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -57,6 +57,7 @@ class LifecyclePolicy:
     half_life_days: float = number(7.0, is_positive=True)
     access_divisor: float = number(3.0, is_positive=True)  # of log10(recalls + 1)
     access_max: float = number(0.1)
+    boost_access_count: bool = flag(default=True)  # whether recalls before count at all
     importance_neutral: float = number(0.4)  # neither lifts nor lowers
     importance_weight: float = number(0.25)
     feedback_up: float = number(0.05)  # added for each
@@ -113,6 +114,10 @@ class RecallPolicy:
     limit: int = 20  # results where a request names none
     limit_max: int = 200
     candidates_max: int = 500
+    access_tracking_enabled: bool = flag(default=True)  # whether memories count their recalls
+    access_tracking_buffer_max_size: int = number(  # memories whose counts may wait half a second
+        1_000, most=100_000, of_all=True
+    )
     fused: FusedPolicy = FusedPolicy()
     rrf: RrfPolicy = RrfPolicy()
     blend: BlendPolicy = BlendPolicy()

@@ -35,15 +35,20 @@ def _score(
         "recency": 0.5 ** (candidate.age_days(now) / policy.half_life_days),
     }
     added = {
-        "access": min(log10(candidate.recall_count + 1) / policy.access_divisor, policy.access_max),
+        "access": _access(candidate, policy),
         "importance": policy.importance_weight * importance,
         "feedback": _feedback(candidate, policy),
         "negative": _negative(candidate, policy),
-        "intent": policy.intent_routing_boost * intent_match(wanted, _intent(candidate), policy),
+        "intent": policy.intent_routing_boost * _intent_match(candidate, policy, wanted),
     }
     share = policy.recency_weight
     base = (1 - share) * blended["similarity"] + share * blended["recency"]
     return Scored(candidate=candidate, score=base + sum(added.values()), factors=blended | added)
+
+
+def _intent_match(candidate: Candidate, policy: LifecyclePolicy, wanted: Intent) -> float:
+    """How well a candidate is after what a cue is after; one that is after nothing matches none."""
+    return intent_match(wanted, _intent(candidate), policy) if wanted != Intent() else 0.0
 
 
 def _intent(candidate: Candidate) -> Intent:
@@ -51,6 +56,13 @@ def _intent(candidate: Candidate) -> Intent:
     if candidate.intent is not None:
         return noted_intent(candidate.intent)
     return intent_of(candidate.content)
+
+
+def _access(candidate: Candidate, policy: LifecyclePolicy) -> float:
+    """What recalls before add: up to 0.1."""
+    if not policy.boost_access_count:
+        return 0.0
+    return min(log10(candidate.recall_count + 1) / policy.access_divisor, policy.access_max)
 
 
 def _feedback(candidate: Candidate, policy: LifecyclePolicy) -> float:
