@@ -7,6 +7,8 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Any
 
+from graphmem.model.space import Space
+
 ROOM = "corpus"
 REPOSITORY = "career-corpus-memory"  # the one name that a repository has
 
@@ -159,6 +161,7 @@ class CorpusDraft:
     session: str
     revision: int
     corpus: Corpus = field(default_factory=dict)
+    files: Documents = field(default_factory=dict)  # that it was imported from
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -180,3 +183,72 @@ class PresentMemory:
     uid: str
     digest: str
     is_retracted: bool = False
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StoredCommit:
+    """A commit as it lies in the store: its hash, the one before it, and its documents."""
+
+    sha: str
+    commit: Commit
+    parent: str | None = None
+    documents: Documents = field(default_factory=dict)
+    error: str | None = None  # why it could not be proved
+    retry_count: int = 0
+
+    @property
+    def revision(self) -> int:
+        """The number of its revision."""
+        return self.commit.revision
+
+    @property
+    def head(self) -> Head:
+        """Its revision with its documents."""
+        return Head(revision=self.revision, documents=self.documents)
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether the documents are those that its tree names."""
+        found = {path: document.sha256 for path, document in self.documents.items()}
+        return found == dict(self.commit.tree)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CorpusRepository:
+    """What is recorded of an owner's repository; it is there once it was created.
+
+    ``state`` is the one that was recorded last, ``head_sha`` the newest commit, ``verified`` the
+    last proved one, which all readers see.
+    """
+
+    space: Space
+    created_at: datetime | None = None
+    turn: str | None = None
+    topics: tuple[str, ...] = ()
+    state: CorpusState = CorpusState.NO_REPO
+    works: int = 0
+    newest: CorpusWork | None = None
+    last_failed: int = 0
+    has_failed_write: bool = False
+    last_written: datetime | None = None
+    approvals: int = 0
+    transitions: int = 0
+    head_sha: str | None = None
+    head_revision: int = 0
+    verified: StoredCommit | None = None
+
+    @property
+    def is_there(self) -> bool:
+        """Whether it was created."""
+        return self.created_at is not None
+
+    @property
+    def unproved(self) -> str | None:
+        """The newest commit, where it waits for its proof."""
+        proved = self.verified.sha if self.verified else None
+        return self.head_sha if self.head_sha != proved else None
+
+    @property
+    def verified_head(self) -> Head:
+        """The last proved revision; the one before all others where there is none."""
+        return self.verified.head if self.verified else Head()

@@ -1,0 +1,404 @@
+"""The keeper of career corpora: repositories, drafts and pushes, for callers (000)."""
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from threading import Lock
+from typing import Any
+
+from graphmem.corpus.approvals import SectionStanding, is_dirty, section_hashes, section_standings
+from graphmem.corpus.bootstrapping import Bootstrap
+from graphmem.corpus.corpus_operation import RepositoryNotFound, UnprovedCommit
+from graphmem.corpus.drafting import (
+    ApproveSection,
+    Change,
+    ChangeDraft,
+    DraftChange,
+    DraftView,
+    PullDraft,
+    fresh_draft,
+    view_of,
+)
+from graphmem.corpus.initialisation import Initialisation
+from graphmem.corpus.looks import Look, Looks, facts_of
+from graphmem.corpus.proving import MemoriesMoved, ProveCommit
+from graphmem.corpus.pull import PullResult
+from graphmem.corpus.push_plan import PushRequest
+from graphmem.corpus.push_result import PushResult, with_states
+from graphmem.corpus.pushing import (
+    COMPLETION,
+    IMPORT,
+    PUSH,
+    REPAIR,
+    REVERT,
+    Attempt,
+    CompleteOnboarding,
+    ImportRevision,
+    PushDraft,
+    RepairCorpus,
+    RevertTo,
+    WriteRevision,
+)
+from graphmem.corpus.remembering import PreparedMemories, prepared, wanted_memories
+from graphmem.corpus.state import CorpusFacts, state_of
+from graphmem.errors import StoreUnavailable
+from graphmem.gateway.gateway import Gateway
+from graphmem.gateway.operation import Actor
+from graphmem.model.caller import Caller
+from graphmem.model.corpus import (
+    Approval,
+    Basis,
+    CorpusDraft,
+    CorpusRepository,
+    CorpusState,
+    Documents,
+    Section,
+)
+from graphmem.model.page import Cursor, Page
+from graphmem.model.policy.corpus import CorpusPolicy
+from graphmem.model.space import Space
+from graphmem.ports import Clock, Embedder, IdSource
+from graphmem.store.connection import Connection, Transaction
+from graphmem.store.corpora import (
+    Corpora,
+    approvals_of,
+    commit_by_sha,
+    draft_of,
+    present_memories,
+    repository_of,
+)
+from graphmem.store.spaces import SpacePolicies
+
+_ROUNDS = 50  # in which another writer may be ahead
+_TURNS = 10_000  # that are remembered
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CorpusView:
+    """What is known of an owner's corpus."""
+
+    repository: CorpusRepository
+    facts: CorpusFacts
+    sections: Mapping[Section, SectionStanding]
+    is_dirty: bool
+
+    @property
+    def state(self) -> CorpusState:
+        """The state that the facts say."""
+        return state_of(self.facts)
+
+
+@dataclass(kw_only=True)
+class _Turns:
+    """The turns in which a create was tried, with their owners."""
+
+    _tried: OrderedDict[tuple[str, str], None] = field(default_factory=OrderedDict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def note(self, space: Space, turn: str) -> bool:
+        """Note a turn; whether it was noted before."""
+        key = (space.key, turn)
+        with self._lock:
+            was_tried = key in self._tried
+            self._tried[key] = None
+            while len(self._tried) > _TURNS:
+                self._tried.popitem(last=False)
+        return was_tried
+
+
+@dataclass(frozen=True, kw_only=True)
+class CorpusKeeper:
+    """Runs operations on career corpora for callers."""
+
+    gateway: Gateway
+    connection: Connection
+    corpora: Corpora
+    policies: SpacePolicies
+    embedder: Embedder
+    clock: Clock
+    ids: IdSource
+    looks: Looks = field(default_factory=Looks)
+    turns: _Turns = field(default_factory=_Turns)
+
+    def bootstrap(
+        self, space: Space, turn: str, topics: Sequence[object], *, caller: Caller
+    ) -> Initialisation:
+        """Let an owner have a repository.
+
+        Raises:
+            Conflict: it was to be created in this turn before.
+        """
+        was_tried = self.turns.note(space, turn)
+        operation = Bootstrap(
+            **self._common(space, caller), turn=turn, topics=topics, was_tried=was_tried
+        )
+        done = self.gateway.execute(operation, caller).answer
+        if not self.corpora.find(space).is_there:
+            raise RepositoryNotFound
+        return done
+
+    def view(self, space: Space, session: str = "default") -> CorpusView:
+        """What is known of an owner's corpus, and whether a session changed it."""
+
+        def work(transaction: Transaction) -> CorpusView:
+            repository = repository_of(transaction, space)
+            draft = draft_of(transaction, space, session) if repository.is_there else None
+            return self._viewed(transaction, repository, draft)
+
+        return self.connection.read(work)
+
+    def _viewed(
+        self,
+        reader: Transaction | Connection,
+        repository: CorpusRepository,
+        draft: CorpusDraft | None,
+    ) -> CorpusView:
+        space = repository.space
+        look = self.looks.at(repository.verified, self.policy(space))
+        corpus = look.corpus or {}
+        approvals = (
+            approvals_of(reader, space, section_hashes(corpus).values()) if look.corpus else ()
+        )
+        return CorpusView(
+            repository=repository,
+            facts=facts_of(repository, look),
+            sections=section_standings(approvals, corpus) if look.corpus else {},
+            is_dirty=draft is not None and is_dirty(look.corpus, draft.corpus),
+        )
+
+    def page(self, caller: Caller, after: Cursor | None, *, limit: int) -> Page[CorpusView]:
+        """One page of the corpora that a caller may see, by owner."""
+        page = self.corpora.page(caller.tenant, caller.visible_spaces, after, limit=limit)
+        views = tuple(
+            self._viewed(self.connection, each, draft_of(self.connection, each.space, "default"))
+            for each in page.items
+        )
+        return Page(items=views, total=page.total, next=page.next)
+
+    def draft(self, space: Space, session: str, change: DraftChange | None = None) -> DraftView:
+        """The draft of a session; one that has none sees the proved revision.
+
+        Raises:
+            RepositoryNotFound: there is no repository.
+        """
+
+        def work(transaction: Transaction) -> DraftView:
+            repository, look = self._found(transaction, space)
+            draft = draft_of(transaction, space, session)
+            draft = draft or fresh_draft(session, repository, look)
+            approvals = approvals_of(transaction, space, section_hashes(draft.corpus).values())
+            return view_of(
+                draft,
+                look,
+                approvals,
+                self.policy(space),
+                now=self.clock.now(),
+                more=change.problems if change else (),
+            )
+
+        return self.connection.read(work)
+
+    def _found(self, reader: Transaction, space: Space) -> tuple[CorpusRepository, Look]:
+        repository = repository_of(reader, space)
+        if not repository.is_there:
+            raise RepositoryNotFound
+        return repository, self.looks.at(repository.verified, self.policy(space))
+
+    def change_draft(
+        self, space: Space, session: str, change: Change, *, words: Sequence[str], caller: Caller
+    ) -> DraftChange:
+        """Change the draft of a session; ``words`` are screened.
+
+        Raises:
+            RepositoryNotFound: there is no repository.
+            InvalidInput: no draft can hold what becomes of it.
+            PolicyRefused: its words may not be stored.
+        """
+        operation = ChangeDraft(
+            **self._common(space, caller),
+            session=session,
+            change=change,
+            words=words,
+            new_id=self.new_id,
+        )
+        return self.gateway.execute(operation, caller).answer
+
+    def approve(
+        self,
+        space: Space,
+        session: str,
+        section: Section,
+        *,
+        shown: str,
+        basis: Basis,
+        approved: bool,
+        caller: Caller,
+    ) -> Approval:
+        """Note what somebody said of the section that he was shown.
+
+        Raises:
+            RepositoryNotFound: there is no repository.
+            Conflict: the draft says something else by now.
+        """
+        operation = ApproveSection(
+            **self._common(space, caller),
+            session=session,
+            section=section,
+            shown=shown,
+            basis=basis,
+            approved=approved,
+        )
+        return self.gateway.execute(operation, caller).answer
+
+    def pull(self, space: Space, session: str, *, force: bool, caller: Caller) -> PullResult:
+        """Let a session take the proved revision."""
+        self.settle(space, caller)
+        operation = PullDraft(
+            **self._common(space, caller), session=session, force=force, new_id=self.new_id
+        )
+        return self.gateway.execute(operation, caller).answer
+
+    def push(
+        self, space: Space, session: str, request: PushRequest, *, caller: Caller
+    ) -> PushResult:
+        """Let the draft of a session be the next revision, and prove it."""
+        operation = PushDraft(
+            **self._common(space, caller), session=session, request=request, new_id=self.new_id
+        )
+        before, result = self._written(operation, PUSH, caller)
+        if not result.ok:
+            return result
+        self._complete(space, caller)
+        return with_states(result, before, self.view(space).state)
+
+    def revert(self, space: Space, revision: int, *, caller: Caller) -> PushResult:
+        """Let an earlier revision be the next one too.
+
+        Raises:
+            RepositoryNotFound: there is no repository.
+            InvalidInput: there is no such revision.
+        """
+        operation = RevertTo(**self._common(space, caller), revision=revision)
+        return self._stated(operation, REVERT, caller)
+
+    def import_revision(
+        self, space: Space, files: Documents, *, message: str = "Import", caller: Caller
+    ) -> PushResult:
+        """Let files be the first revision exactly as they are.
+
+        Raises:
+            RepositoryNotFound: there is no repository.
+            Conflict: there is a corpus.
+        """
+        operation = ImportRevision(**self._common(space, caller), files=files, message=message)
+        return self._stated(operation, IMPORT, caller, is_validated=False)
+
+    def repair(self, space: Space, *, caller: Caller) -> PushResult:
+        """Set an invalid corpus aside.
+
+        Raises:
+            RepositoryNotFound: there is no repository.
+            Conflict: there is no invalid corpus.
+        """
+        operation = RepairCorpus(**self._common(space, caller))
+        return self._stated(operation, REPAIR, caller, is_validated=False)
+
+    def _stated(
+        self, operation: WriteRevision, cause: str, caller: Caller, *, is_validated: bool = True
+    ) -> PushResult:
+        before, result = self._written(operation, cause, caller, is_validated=is_validated)
+        return with_states(result, before, self.view(operation.space).state)
+
+    def _written(
+        self, operation: WriteRevision, cause: str, actor: Actor, *, is_validated: bool = True
+    ) -> tuple[CorpusState, PushResult]:
+        """The state before, and what became of a write; its proof is a transaction of its own."""
+        attempt = self._attempted(operation, actor)
+        if attempt.result:
+            return attempt.before, attempt.result
+        result = self.prove(operation.space, attempt, cause, actor, is_validated=is_validated)
+        return attempt.before, with_states(result, attempt.before, self.view(operation.space).state)
+
+    def _attempted(self, operation: WriteRevision, actor: Actor) -> Attempt:
+        """Write behind the proved revision; what waits for its proof is proved before."""
+        for _ in range(_ROUNDS):
+            self.settle(operation.space, actor)
+            try:
+                return self.gateway.execute(operation, actor).answer
+            except UnprovedCommit:
+                continue
+        raise StoreUnavailable
+
+    def _complete(self, space: Space, actor: Actor) -> None:
+        """End onboarding by a commit of the service, where all seven sections are approved."""
+        operation = CompleteOnboarding(**self._common(space, actor))
+        attempt = self._attempted(operation, actor)
+        if attempt.sha:
+            self.prove(space, attempt, COMPLETION, actor)
+
+    def settle(self, space: Space, actor: Actor) -> None:
+        """Prove or mark the newest commit, where it waits for that."""
+        sha = self.corpora.find(space).unproved
+        if sha:
+            self.prove(space, Attempt(before=CorpusState.NO_REPO, sha=sha), PUSH, actor)
+
+    def prove(
+        self,
+        space: Space,
+        attempt: Attempt,
+        cause: str,
+        actor: Actor,
+        *,
+        is_validated: bool = True,
+    ) -> PushResult:
+        """Prove a commit by a new reading, and let its memories be there, or mark it."""
+        for _ in range(_ROUNDS):
+            operation = ProveCommit(
+                **self._common(space, actor),
+                sha=attempt.sha,
+                cause=cause,
+                plan=attempt.plan,
+                index=self.policies.base.index,
+                prepared=self._prepared(space, attempt.sha),
+                uids=iter(lambda: self.ids.new("memory"), ""),
+                is_validated=is_validated,
+            )
+            operation = replace(operation, vectors=operation.prepared.vectors)
+            try:
+                return self.gateway.execute(operation, actor).answer
+            except MemoriesMoved:
+                continue
+        raise StoreUnavailable
+
+    def _prepared(self, space: Space, sha: str) -> PreparedMemories:
+        """What the memories of a commit are likely to need."""
+        policy = self.policy(space)
+
+        def work(transaction: Transaction) -> Any:  # noqa: ANN401
+            stored = commit_by_sha(transaction, space, sha)
+            return stored, present_memories(transaction, space)
+
+        stored, present = self.connection.read(work)
+        if stored is None:
+            return PreparedMemories()
+        wanted = wanted_memories(stored, self.looks.at(stored, policy), policy)
+        return prepared(
+            space, wanted, present, embedder=self.embedder, index=self.policies.base.index
+        )
+
+    def policy(self, space: Space) -> CorpusPolicy:
+        """The policy of corpora that holds in a space."""
+        return self.policies.of(space).corpus
+
+    def new_id(self) -> str:
+        """A new id of 32 hex digits."""
+        return self.ids.new("corpus").replace("-", "")
+
+    def _common(self, space: Space, actor: Actor) -> dict[str, Any]:
+        """What all operations have."""
+        return {
+            "space": space,
+            "policy": self.policy(space),
+            "looks": self.looks,
+            "key_id": actor.key_id if isinstance(actor, Caller) else f"job:{actor.job}",
+        }

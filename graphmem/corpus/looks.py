@@ -1,0 +1,73 @@
+"""Looks: what a proved revision is by its documents, and the facts that follow from it."""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from threading import Lock
+
+from graphmem.corpus.assembly import assembled
+from graphmem.corpus.documents import LEGACY, MANIFEST, digest
+from graphmem.corpus.manifest import has_corpus
+from graphmem.corpus.schema import corpus_problems
+from graphmem.corpus.service_metadata import is_complete
+from graphmem.corpus.state import CorpusFacts
+from graphmem.model.corpus import Corpus, CorpusRepository, StoredCommit
+from graphmem.model.policy.corpus import CorpusPolicy
+
+_KEPT = 64  # revisions of any owners
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Look:
+    """What documents are: the corpus that can be read in them, and whether it has its form.
+
+    ``is_valid`` is true where there is no corpus; what is damaged is not valid.
+    """
+
+    corpus: Corpus | None = None
+    has_corpus: bool = False
+    is_valid: bool = True
+
+
+class Looks:
+    """Looks at revisions; each that was looked at lately is known by the hashes of its texts."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, Look] = OrderedDict()
+        self._lock = Lock()
+
+    def at(self, stored: StoredCommit | None, policy: CorpusPolicy) -> Look:
+        """What a revision is; it is read anew, so that damage is seen."""
+        if stored is None:
+            return Look()
+        texts = {path: document.sha256 for path, document in stored.documents.items()}
+        key = digest([texts, dict(stored.commit.tree), repr(policy)])
+        with self._lock:
+            if known := self._known.get(key):
+                self._known.move_to_end(key)
+                return known
+        found = _look(stored, policy)
+        with self._lock:
+            self._known[key] = found
+            while len(self._known) > _KEPT:
+                self._known.popitem(last=False)
+        return found
+
+
+def _look(stored: StoredCommit, policy: CorpusPolicy) -> Look:
+    if not has_corpus(stored.documents):
+        is_lost = bool({MANIFEST, LEGACY} & stored.commit.tree.keys())
+        return Look(has_corpus=is_lost, is_valid=not is_lost)
+    corpus = assembled(stored.documents).corpus
+    is_sound = corpus is not None and not corpus_problems(corpus, policy)
+    return Look(corpus=corpus, has_corpus=True, is_valid=is_sound and stored.is_intact)
+
+
+def facts_of(repository: CorpusRepository, look: Look) -> CorpusFacts:
+    """What is recorded of an owner's corpus, as its state follows from it."""
+    return CorpusFacts(
+        has_repository=repository.is_there,
+        has_corpus=look.has_corpus,
+        is_valid=look.is_valid,
+        is_complete=is_complete(look.corpus),
+        has_failed_write=repository.has_failed_write,
+    )
