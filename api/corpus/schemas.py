@@ -2,10 +2,11 @@
 
 from typing import Any
 
-from marshmallow import Schema, fields, validate
+from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
 from api.fields import Flag, Id, RequestSchema, Text, UtcDateTime
 from api.paging import page_of
+from graphmem.corpus.status import EmissionPolicy, Intent
 from graphmem.model.corpus import Basis, Section
 
 _SESSION = validate.Regexp(
@@ -13,6 +14,8 @@ _SESSION = validate.Regexp(
 )
 _NAME = validate.Length(1, 200)
 _MESSAGE = validate.Length(1, 500)
+_READ_CHARS = 1_000_000
+_FILES_MAX = 5_000
 _SHA = validate.Regexp(r"[0-9a-f]{64}\Z", error="Must be a SHA-256 in hex.")
 
 
@@ -207,3 +210,149 @@ class CorpusRevertBody(RequestSchema):
     """The revision that is to be the next one too."""
 
     revision = fields.Integer(strict=True, required=True, validate=validate.Range(1, 2**53))
+
+
+class CorpusStatusBody(RequestSchema):
+    """Who asks, after what, and when a status is shown that nobody asked for."""
+
+    audience = Id(required=True, validate=_NAME)
+    intent = fields.Enum(Intent, by_value=True, load_default=None, allow_none=True)
+    policy = Text(load_default=EmissionPolicy.ON_CHANGE.value, validate=_NAME)
+
+
+class AudienceQuery(RequestSchema):
+    """Who would be told."""
+
+    audience = Id(validate=_NAME)
+
+
+class CorpusStatusAnswer(Schema):
+    """How a corpus stands, and whether that is shown."""
+
+    show = fields.Boolean()
+    reason = fields.String()
+    state = fields.String()
+    text = fields.String()
+    fenced = fields.String()
+    shown_fields = fields.Dict(data_key="fields")
+
+
+class CorpusIngestionBody(RequestSchema):
+    """What was read, as a text or as a document."""
+
+    source = Text(required=True, validate=_NAME)
+    text = Text(validate=validate.Length(max=_READ_CHARS))
+    document = fields.Dict(keys=fields.String())
+
+    @validates_schema
+    def _one(self, values: dict[str, Any], **_: object) -> None:
+        if len({"text", "document"} & values.keys()) != 1:
+            message = "Give a text or a document."
+            raise ValidationError(message, "text")
+
+
+class CorpusIngestionAnswer(Schema):
+    """The receipt of a source; nothing of it is kept or judged."""
+
+    source = fields.String()
+    read_confirmed = fields.Boolean()
+    sections_detected = fields.List(fields.String())
+    gaps_detected = fields.List(fields.String())
+
+
+class CorpusNormaliseBody(RequestSchema):
+    """A document in any form."""
+
+    document = fields.Dict(keys=fields.String(), required=True)
+
+
+class CorpusNormaliseAnswer(Schema):
+    """The document in its one form, and what a person should look at."""
+
+    document = fields.Dict()
+    detected_sections = fields.List(fields.String())
+    counts = fields.Dict()
+    ambiguous_fields = fields.List(fields.String())
+
+
+class CorpusOnboardingAnswer(Schema):
+    """What to ask next, what there is of it, and what the corpus lacks."""
+
+    next_section = fields.String(allow_none=True)
+    preview = fields.String()
+    content_sha256 = fields.String(allow_none=True)
+    gaps = fields.List(fields.String())
+    missing = fields.List(fields.String())
+
+
+class CorpusCommitAnswer(Schema):
+    """A revision."""
+
+    revision = fields.Integer()
+    commit_sha = fields.String()
+    parent_sha = fields.String(allow_none=True)
+    message = fields.String()
+    at = UtcDateTime()
+    key_id = fields.String()
+    failed = fields.Boolean()
+    error = fields.String(allow_none=True)
+    files = fields.Dict(metadata={"description": "The hash of each document by its path"})
+
+
+CorpusHistory = page_of(CorpusCommitAnswer, "CorpusHistory", "One page of revisions.")
+
+
+class DiffQuery(RequestSchema):
+    """Which two revisions; 0 is the one before all others."""
+
+    from_ = fields.Integer(data_key="from", required=True, validate=validate.Range(0, 2**53))
+    to = fields.Integer(required=True, validate=validate.Range(0, 2**53))
+
+
+class CorpusDocumentDiff(Schema):
+    """What became of a document; a text is null where there was none."""
+
+    path = fields.String()
+    change = fields.String()
+    before = fields.String(allow_none=True)
+    after = fields.String(allow_none=True)
+
+
+class CorpusDiffAnswer(Schema):
+    """What two revisions differ in."""
+
+    documents = fields.List(fields.Nested(CorpusDocumentDiff))
+    sections = fields.List(fields.String())
+
+
+class ExportQuery(RequestSchema):
+    """In which form a corpus is given."""
+
+    form = fields.String(
+        load_default="files", validate=validate.OneOf(["files", "zip", "single", "json-resume"])
+    )
+
+
+class CorpusExportAnswer(Schema):
+    """The verified revision as files, as one corpus, or as a JSON Resume; a zip has no JSON."""
+
+    revision = fields.Integer()
+    files = fields.Dict()
+    corpus = fields.Dict()
+    resume = fields.Dict()
+
+
+class CorpusImportBody(RequestSchema):
+    """Files or a corpus from outside, for a draft or as the first revision."""
+
+    files = fields.Dict(
+        keys=fields.String(), values=fields.String(), validate=validate.Length(1, _FILES_MAX)
+    )
+    corpus = fields.Dict(keys=fields.String())
+    into = fields.String(load_default="draft", validate=validate.OneOf(["draft", "repository"]))
+
+    @validates_schema
+    def _one(self, values: dict[str, Any], **_: object) -> None:
+        if len({"files", "corpus"} & values.keys()) != 1:
+            message = "Give files or a corpus."
+            raise ValidationError(message, "files")

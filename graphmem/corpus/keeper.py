@@ -3,6 +3,7 @@
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from threading import Lock
 from typing import Any
 
@@ -20,7 +21,9 @@ from graphmem.corpus.drafting import (
     view_of,
 )
 from graphmem.corpus.initialisation import Initialisation
+from graphmem.corpus.ledger import Ledger
 from graphmem.corpus.looks import Look, Looks, facts_of
+from graphmem.corpus.onboarding import Onboarding, onboarding
 from graphmem.corpus.proving import MemoriesMoved, ProveCommit
 from graphmem.corpus.pull import PullResult
 from graphmem.corpus.push_plan import PushRequest
@@ -41,18 +44,23 @@ from graphmem.corpus.pushing import (
 )
 from graphmem.corpus.remembering import PreparedMemories, prepared, wanted_memories
 from graphmem.corpus.state import CorpusFacts, state_of
-from graphmem.errors import StoreUnavailable
+from graphmem.corpus.status import EmissionPolicy, Intent, Status, status
+from graphmem.corpus.telling import TellStatus, status_facts
+from graphmem.errors import InvalidInput, StoreUnavailable
 from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.operation import Actor
 from graphmem.model.caller import Caller
 from graphmem.model.corpus import (
     Approval,
     Basis,
+    Corpus,
     CorpusDraft,
     CorpusRepository,
     CorpusState,
     Documents,
+    Head,
     Section,
+    StoredCommit,
 )
 from graphmem.model.page import Cursor, Page
 from graphmem.model.policy.corpus import CorpusPolicy
@@ -63,7 +71,9 @@ from graphmem.store.corpora import (
     Corpora,
     approvals_of,
     commit_by_sha,
+    commit_of_revision,
     draft_of,
+    last_shown,
     present_memories,
     repository_of,
 )
@@ -282,15 +292,28 @@ class CorpusKeeper:
         return self._stated(operation, REVERT, caller)
 
     def import_revision(
-        self, space: Space, files: Documents, *, message: str = "Import", caller: Caller
+        self,
+        space: Space,
+        files: Documents,
+        *,
+        message: str = "Import",
+        at: datetime | None = None,
+        is_later: bool = False,
+        caller: Caller,
     ) -> PushResult:
-        """Let files be the first revision exactly as they are.
+        """Let files be the first revision exactly as they are, or a later one of such files.
 
         Raises:
             RepositoryNotFound: there is no repository.
             Conflict: there is a corpus.
         """
-        operation = ImportRevision(**self._common(space, caller), files=files, message=message)
+        operation = ImportRevision(
+            **self._common(space, caller),
+            files=files,
+            message=message,
+            at=at,
+            is_later=is_later,
+        )
         return self._stated(operation, IMPORT, caller, is_validated=False)
 
     def repair(self, space: Space, *, caller: Caller) -> PushResult:
@@ -385,6 +408,94 @@ class CorpusKeeper:
         return prepared(
             space, wanted, present, embedder=self.embedder, index=self.policies.base.index
         )
+
+    def tell(
+        self,
+        space: Space,
+        audience: str,
+        *,
+        intent: Intent | None,
+        emission: EmissionPolicy,
+        caller: Caller,
+    ) -> Status:
+        """Tell an audience how a corpus stands, and remember what it saw.
+
+        Raises:
+            NotInitialized: there is no repository, and nothing was tried.
+        """
+        operation = TellStatus(
+            **self._common(space, caller), audience=audience, intent=intent, emission=emission
+        )
+        return self.gateway.execute(operation, caller).answer
+
+    def status(self, space: Space, audience: str | None = None) -> Status:
+        """How a corpus stands, as an audience would be told; nothing is remembered.
+
+        Raises:
+            NotInitialized: there is no repository, and nothing was tried.
+        """
+        repository = self.corpora.find(space)
+        look = self.looks.at(repository.verified, self.policy(space))
+        ledger = Ledger(repository=repository, look=look, now=self.clock.now())
+        seen = last_shown(self.connection, space, audience) if audience else None
+        return status(status_facts(ledger), seen, intent=Intent.MEMORY_STATUS)
+
+    def onboarding(self, space: Space, session: str) -> Onboarding:
+        """Where the interview about a draft stands.
+
+        Raises:
+            RepositoryNotFound: there is no repository.
+        """
+        view = self.draft(space, session)
+        approved = [section for section, each in view.sections.items() if each.approved]
+        return onboarding(view.draft.corpus, approved)
+
+    def commit(self, space: Space, revision: int) -> StoredCommit:
+        """A proved revision with its documents.
+
+        Raises:
+            RepositoryNotFound: there is no repository.
+            InvalidInput: there is no such revision.
+        """
+        repository = self.corpora.find(space)
+        if not repository.is_there:
+            raise RepositoryNotFound
+        is_proved = 1 <= revision <= repository.verified_head.revision
+        found = commit_of_revision(self.connection, space, revision) if is_proved else None
+        if found is None:
+            raise InvalidInput({"revision": [f"There is no revision {revision}."]})
+        return found
+
+    def files(self, space: Space) -> Head:
+        """The files of the verified revision.
+
+        Raises:
+            RepositoryNotFound: there is no repository.
+        """
+        repository = self.corpora.find(space)
+        if not repository.is_there:
+            raise RepositoryNotFound
+        return repository.verified_head
+
+    def import_draft(
+        self,
+        space: Space,
+        session: str,
+        corpus: Corpus,
+        files: Documents | None = None,
+        *,
+        words: Sequence[str],
+        caller: Caller,
+    ) -> DraftChange:
+        """Let a corpus from outside be the draft; ``files`` are those that it came from.
+
+        Raises:
+            RepositoryNotFound: there is no repository.
+            InvalidInput: no draft can hold it.
+            PolicyRefused: its words may not be stored.
+        """
+        made = DraftChange(corpus=corpus, files=files or {})
+        return self.change_draft(space, session, lambda _: made, words=words, caller=caller)
 
     def policy(self, space: Space) -> CorpusPolicy:
         """The policy of corpora that holds in a space."""

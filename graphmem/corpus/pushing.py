@@ -142,6 +142,11 @@ class PushDraft(WriteRevision):
     request: PushRequest
     new_id: Callable[[], str]
 
+    @property
+    def texts(self) -> list[str]:
+        """The message of the revision."""
+        return [self.request.message] if self.request.message else []
+
     def read_more(self, transaction: Workbench, repository: CorpusRepository) -> _PushWorld:
         """The draft, what it was made from, and what was said of what it says."""
         draft = draft_of(transaction, self.space, self.session)
@@ -272,11 +277,13 @@ class ImportRevision(WriteRevision):
 
     files: Documents
     message: str = "Import"
+    at: datetime | None = None  # when it was made, where that is known
+    is_later: bool = False  # another one of the same files is there
 
     @property
     def texts(self) -> list[str]:
         """What they say."""
-        return [each.text for each in self.files.values()]
+        return [self.message, *(each.text for each in self.files.values())]
 
     def decided(self, world: CorpusWorld, now: datetime) -> Decided[Attempt]:
         """Write them, while there is no corpus.
@@ -288,7 +295,7 @@ class ImportRevision(WriteRevision):
         """
         world.check_there()
         world.check_proved()
-        if world.look.has_corpus:
+        if world.look.has_corpus and not self.is_later:
             message = "There is a corpus already: import into a draft."
             raise Conflict(message)
         ledger = world.ledger(now)
@@ -312,7 +319,7 @@ class ImportRevision(WriteRevision):
             documents=files,
             changes=tree_changes(tree_of(head.documents), tree_of(files)),
             message=message,
-            at=now,
+            at=self.at or now,
         )
         more = (
             {**_noted(ledger), "all_rebased": plan.revision} if cause == REPAIR else _noted(ledger)

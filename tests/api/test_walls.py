@@ -396,6 +396,15 @@ OF_CORPORA = {
     "POST /revert": {"revision": 1},
     "POST /repair": {},
     "GET /transitions": None,
+    "POST /status": {"audience": "eve"},
+    "GET /status": None,
+    "POST /ingestions": {"source": "cv", "text": "Skills"},
+    "POST /normalise": {"document": {}},
+    "GET /onboarding": None,
+    "GET /history": None,
+    "GET /diff": "?from=0&to=1",
+    "GET /export": None,
+    "POST /import": {"corpus": {"profile": {"full_name": "Eve"}}},
 }
 OTHERWISE |= dict.fromkeys(
     (
@@ -662,7 +671,8 @@ def test_a_corpus_elsewhere_does_not_exist(stranger, walled, route):
     is_of_tenant = key_tenant(walled, key) == walled.house.caller.tenant
     method, _, path = _parted(route)
     path = path.format(section="profile", kind="projects", uid="proj_1")
-    body = OF_CORPORA[route]
+    asked = OF_CORPORA[route]
+    path, body = (path + asked, None) if isinstance(asked, str) else (path, asked)
 
     there = call(key, method, f"/v1/corpora/ada{path}", body)
     nowhere = call(key, method, f"/v1/corpora/nobody{path}", body)
