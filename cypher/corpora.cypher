@@ -312,3 +312,70 @@ WHERE m.kept_by = $kept_by AND m.space = $space AND m.type IN $types AND m.statu
   AND m.created_at > datetime({year: 1})
 RETURN m.uid AS uid, m.native AS native, m.status AS status
 ORDER BY m.created_at, m.key;
+
+// name: commit_keys
+// All commits of a repository, the first first, those that could not be proved too, for an export.
+// parameters: space
+MATCH (c:CorpusCommit)
+USING INDEX SEEK c:CorpusCommit(space, revision)
+WHERE c.space = $space AND c.revision > 0
+RETURN c.sha AS sha
+ORDER BY c.revision, c.at, c.key;
+
+// name: take_in_commit
+// Write a commit that another store kept, unless it is there.
+// parameters: at, documents, parent, properties, sha, space, tree
+MERGE (c:CorpusCommit {key: $space + '|commit|' + $sha})
+SET c += $properties, c.sha = $sha, c.space = $space, c.at = datetime($at)
+WITH c
+CALL (c) {
+  UNWIND $documents AS document
+  MERGE (d:CorpusDocument {key: $space + '|document|' + document.sha256})
+  SET d.space = $space, d.sha256 = document.sha256, d.text = document.text
+  RETURN count(d) AS written
+}
+CALL (c) {
+  UNWIND $tree AS entry
+  MATCH (d:CorpusDocument {key: $space + '|document|' + entry.sha256})
+  MERGE (c)-[:HOLDS {path: entry.path}]->(d)
+  RETURN count(d) AS held
+}
+CALL (c) {
+  MATCH (p:CorpusCommit {key: $space + '|commit|' + $parent})
+  MERGE (c)-[:PARENT]->(p)
+  RETURN count(p) AS parents
+}
+RETURN held;
+
+// name: point
+// Let a repository that another store kept have its newest and its last proved commit.
+// parameters: head, space, unproved_at, verified
+MATCH (r:CorpusRepository {key: $space})
+SET r.unproved_at = datetime($unproved_at)
+WITH r
+CALL (r) {
+  MATCH (c:CorpusCommit {key: $space + '|commit|' + $head})
+  MERGE (r)-[:HEAD]->(c)
+  RETURN count(c) AS heads
+}
+CALL (r) {
+  MATCH (c:CorpusCommit {key: $space + '|commit|' + $verified})
+  MERGE (r)-[:VERIFIED]->(c)
+  RETURN count(c) AS proofs
+}
+RETURN heads, proofs;
+
+// name: numbers
+// The numbers of the approvals and transitions that are there.
+// parameters: space
+RETURN COLLECT {
+  MATCH (a:CorpusApproval)
+  USING INDEX SEEK a:CorpusApproval(space, number)
+  WHERE a.space = $space AND a.number > 0
+  RETURN a.number ORDER BY a.number
+} AS approvals, COLLECT {
+  MATCH (t:CorpusTransition)
+  USING INDEX SEEK t:CorpusTransition(space, number)
+  WHERE t.space = $space AND t.number > 0
+  RETURN t.number ORDER BY t.number
+} AS transitions;

@@ -137,7 +137,6 @@ class Remembering:
         source = Source(
             type=SourceType.MANUAL,
             captured_by=CapturedBy.USER,
-            path=wanted.path,
             key=wanted.key,
         )
         memory = Memory(

@@ -1,6 +1,7 @@
 """What the career corpus adds to the house: repositories that say only what was checked (000)."""
 
 from graphmem.corpus.keeper import CorpusKeeper
+from graphmem.corpus.transfer import transfers_over
 from graphmem.corpus.verify_job import VerifyJob
 from graphmem.model.corpus import ROOM
 from graphmem.model.job import Every, Job
@@ -30,4 +31,5 @@ def build(core: Core) -> Room:
                 function=VerifyJob(keeper=keeper).run,
             ),
         ),
+        transfers=transfers_over(core.gateway, core.connection),
     )
