@@ -68,15 +68,9 @@ LIMIT $limit;
 MATCH (r:CorpusRepository {key: $space})
 SET r += $properties, r.created_at = datetime($created_at), r.last_written = datetime($last_written);
 
-// name: commit
-// Write a commit: its documents, each once per content, behind the one before it; it is the newest one from now on.
-// What is written is written anew, also where a document of that hash was damaged.
-// parameters: at, documents, parent, properties, sha, space, tree
-MATCH (r:CorpusRepository {key: $space})
-CREATE (c:CorpusCommit {key: $space + '|commit|' + $sha})
-SET c += $properties, c.sha = $sha, c.space = $space, c.at = datetime($at), r.unproved_at = datetime($at)
-WITH r, c
-CALL (r, c) {
+// fragment: commit_documents
+// Write the new documents of a commit, let it hold those of its tree, and stand behind the one before it.
+CALL (c) {
   UNWIND $documents AS document
   MERGE (d:CorpusDocument {key: $space + '|document|' + document.sha256})
   SET d.space = $space, d.sha256 = document.sha256, d.text = document.text
@@ -85,14 +79,24 @@ CALL (r, c) {
 CALL (c) {
   UNWIND $tree AS entry
   MATCH (d:CorpusDocument {key: $space + '|document|' + entry.sha256})
-  CREATE (c)-[:HOLDS {path: entry.path}]->(d)
+  MERGE (c)-[:HOLDS {path: entry.path}]->(d)
   RETURN count(d) AS held
 }
 CALL (c) {
   MATCH (p:CorpusCommit {key: $space + '|commit|' + $parent})
-  CREATE (c)-[:PARENT]->(p)
+  MERGE (c)-[:PARENT]->(p)
   RETURN count(p) AS parents
 }
+
+// name: commit
+// Write a commit: its documents, each once per content, behind the one before it; it is the newest one from now on.
+// What is written is written anew, also where a document of that hash was damaged.
+// parameters: at, documents, parent, properties, sha, space, tree
+MATCH (r:CorpusRepository {key: $space})
+CREATE (c:CorpusCommit {key: $space + '|commit|' + $sha})
+SET c += $properties, c.sha = $sha, c.space = $space, c.at = datetime($at), r.unproved_at = datetime($at)
+WITH r, c
+@commit_documents
 CALL (r) {
   MATCH (r)-[old:HEAD]->()
   DELETE old
@@ -328,23 +332,7 @@ ORDER BY c.revision, c.at, c.key;
 MERGE (c:CorpusCommit {key: $space + '|commit|' + $sha})
 SET c += $properties, c.sha = $sha, c.space = $space, c.at = datetime($at)
 WITH c
-CALL (c) {
-  UNWIND $documents AS document
-  MERGE (d:CorpusDocument {key: $space + '|document|' + document.sha256})
-  SET d.space = $space, d.sha256 = document.sha256, d.text = document.text
-  RETURN count(d) AS written
-}
-CALL (c) {
-  UNWIND $tree AS entry
-  MATCH (d:CorpusDocument {key: $space + '|document|' + entry.sha256})
-  MERGE (c)-[:HOLDS {path: entry.path}]->(d)
-  RETURN count(d) AS held
-}
-CALL (c) {
-  MATCH (p:CorpusCommit {key: $space + '|commit|' + $parent})
-  MERGE (c)-[:PARENT]->(p)
-  RETURN count(p) AS parents
-}
+@commit_documents
 RETURN held;
 
 // name: point

@@ -7,6 +7,7 @@ from flask import Response, g, jsonify
 
 from api.auth import requires
 from api.corpus.paths import corpus_space, keeper, kind_named, section_named
+from api.corpus.results import away_answer
 from api.corpus.schemas import (
     ApprovalList,
     ChangeQuery,
@@ -20,11 +21,13 @@ from api.corpus.schemas import (
 from api.corpus.views import section_view
 from api.json_blueprint import JsonBlueprint
 from api.paging import PageQuery, cursor_of, page_answer
-from graphmem.corpus.draft import merged, upserted, with_section, without_item
-from graphmem.corpus.drafting import Change, DraftChange, DraftView, words_of
+from graphmem.corpus.drafting import DraftChange, DraftView
+from graphmem.corpus.edits import Edit, EditKind
+from graphmem.corpus.fallback import StoreAway
 from graphmem.errors import InvalidInput
 from graphmem.model.caller import Role
-from graphmem.model.corpus import Corpus, Section
+from graphmem.model.corpus import Corpus
+from graphmem.model.space import Space
 from graphmem.text.times import iso
 
 blueprint = JsonBlueprint(
@@ -45,76 +48,69 @@ def draft(query: dict[str, Any], owner: str) -> Response:
 
 
 @blueprint.patch("/<owner>/draft")
-@requires(Role.WRITER)
+@requires(Role.WRITER, while_away=True)
 @blueprint.arguments(CorpusValue)
 @blueprint.query(ChangeQuery)
 @blueprint.response(200, CorpusDraftAnswer)
 def patch(values: Any, query: dict[str, Any], owner: str) -> Response:  # noqa: ANN401 - any JSON
     """Merge a patch into the draft: objects merge, lists and single values take their place."""
-    given = _object(values)
-
-    def change(corpus: Corpus) -> DraftChange:
-        taken = merged(corpus, given, allows_blank=query["allow_blank"])
-        return DraftChange(corpus=taken.value, not_taken=taken.not_taken)
-
-    return _changed(owner, query, change, given)
+    edit = Edit(kind=EditKind.PATCH, value=_object(values), allows_blank=query["allow_blank"])
+    return _edited(owner, query, edit)
 
 
 @blueprint.put("/<owner>/draft/sections/<section>")
-@requires(Role.WRITER)
+@requires(Role.WRITER, while_away=True)
 @blueprint.arguments(CorpusValue)
 @blueprint.query(ChangeQuery)
 @blueprint.response(200, CorpusDraftAnswer)
 def put_section(values: Any, query: dict[str, Any], owner: str, section: str) -> Response:  # noqa: ANN401
     """Put another value in the place of a section."""
-    named = section_named(section)
-
-    def change(corpus: Corpus) -> DraftChange:
-        taken = with_section(corpus, named, values, allows_blank=query["allow_blank"])
-        return DraftChange(corpus=taken.value, not_taken=taken.not_taken)
-
-    return _changed(owner, query, change, values)
+    edit = Edit(
+        kind=EditKind.SECTION,
+        section=section_named(section),
+        value=values,
+        allows_blank=query["allow_blank"],
+    )
+    return _edited(owner, query, edit)
 
 
 @blueprint.put("/<owner>/draft/<kind>")
-@requires(Role.WRITER)
+@requires(Role.WRITER, while_away=True)
 @blueprint.arguments(CorpusValue)
 @blueprint.query(ItemQuery)
 @blueprint.response(201, CorpusDraftAnswer)
 @blueprint.alt_response(200, schema=CorpusDraftAnswer, description="It joined one that was there")
 def put_item(values: Any, query: dict[str, Any], owner: str, kind: str) -> Response:  # noqa: ANN401
     """Put one item: it joins the one that it means, by id, match or its natural key."""
-    section, item = kind_named(kind), _object(values)
-    match = [name.strip() for name in query.get("match", "").split(",") if name.strip()]
-
-    def change(corpus: Corpus) -> DraftChange:
-        found = upserted(
-            corpus,
-            section,
-            item,
-            match=match,
-            new_id=keeper().new_id,
-            allows_blank=query["allow_blank"],
-        )
-        return DraftChange(
-            corpus=found.corpus, not_taken=found.not_taken, item=found.id, is_new=found.is_new
-        )
-
-    return _changed(owner, query, change, item)
+    match = (name.strip() for name in query.get("match", "").split(","))
+    edit = Edit(
+        kind=EditKind.ITEM,
+        section=kind_named(kind),
+        value=_object(values),
+        match=tuple(filter(None, match)),
+        allows_blank=query["allow_blank"],
+    )
+    return _edited(owner, query, edit)
 
 
 @blueprint.delete("/<owner>/draft/<kind>/<uid>")
-@requires(Role.WRITER)
+@requires(Role.WRITER, while_away=True)
 @blueprint.query(SessionQuery)
 @blueprint.response(200, CorpusDraftAnswer)
 def delete_item(query: dict[str, Any], owner: str, kind: str, uid: str) -> Response:
     """Take an item out of the draft."""
-    section = kind_named(kind)
-    return _changed(owner, query, _without(section, uid), None)
+    edit = Edit(kind=EditKind.REMOVE, section=kind_named(kind), uid=uid)
+    return _edited(owner, query, edit)
 
 
-def _without(section: Section, uid: str) -> Change:
-    return lambda corpus: DraftChange(corpus=without_item(corpus, section, uid))
+@blueprint.post("/<owner>/draft/restore")
+@requires(Role.WRITER)
+@blueprint.query(SessionQuery)
+@blueprint.response(200, CorpusDraftAnswer)
+def restore(query: dict[str, Any], owner: str) -> Response:
+    """Take what the store did not take, and what lies in a file since, into the draft."""
+    space, session = corpus_space(owner, Role.WRITER), query["session"]
+    return _draft_answer(space, session, keeper().restore(space, session, caller=g.caller))
 
 
 def _object(values: Any) -> Corpus:  # noqa: ANN401 - any JSON
@@ -123,16 +119,17 @@ def _object(values: Any) -> Corpus:  # noqa: ANN401 - any JSON
     return values
 
 
-def _changed(
-    owner: str,
-    query: dict[str, Any],
-    change: Change,
-    given: Any,  # noqa: ANN401 - any JSON
-) -> Response:
-    """Change a draft, and show it."""
-    space = corpus_space(owner, Role.WRITER)
-    session = query["session"]
-    made = keeper().change_draft(space, session, change, words=words_of(given), caller=g.caller)
+def _edited(owner: str, query: dict[str, Any], edit: Edit) -> Response:
+    """Make an edit of a draft, and show it; one that the store did not take may lie in a file."""
+    space, session = corpus_space(owner, Role.WRITER), query["session"]
+    try:
+        made = keeper().edit(space, session, edit, caller=g.caller)
+        return _draft_answer(space, session, made)
+    except StoreAway as away:
+        return away_answer(away)
+
+
+def _draft_answer(space: Space, session: str, made: DraftChange) -> Response:
     shown = draft_view(keeper().draft(space, session, made))
     response = jsonify(shown | ({"id": made.item} if made.item else {}))
     response.status_code = HTTPStatus.CREATED if made.is_new else HTTPStatus.OK

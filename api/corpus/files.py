@@ -7,7 +7,7 @@ from flask import Response, g, jsonify
 from api.auth import requires
 from api.corpus.drafts import draft_view
 from api.corpus.paths import corpus_space, keeper
-from api.corpus.pushes import push_answer
+from api.corpus.results import push_answer
 from api.corpus.schemas import (
     CorpusDiffAnswer,
     CorpusDraftAnswer,

@@ -1,7 +1,5 @@
 """Pushes of corpora: what writes a revision, and what became of it."""
 
-from collections.abc import Mapping
-from http import HTTPStatus
 from typing import Any
 
 from flask import Response, g, jsonify
@@ -9,6 +7,7 @@ from flask import Response, g, jsonify
 from api.auth import requires
 from api.corpus.drafts import draft_view
 from api.corpus.paths import corpus_space, keeper
+from api.corpus.results import away_answer, error_of, push_answer
 from api.corpus.schemas import (
     CorpusPullAnswer,
     CorpusPullBody,
@@ -18,14 +17,12 @@ from api.corpus.schemas import (
     SessionQuery,
     TransitionList,
 )
-from api.errors import error_response
 from api.json_blueprint import JsonBlueprint
 from api.paging import PageQuery, cursor_of, page_answer
+from graphmem.corpus.fallback import StoreAway
 from graphmem.corpus.push_plan import PushRequest
-from graphmem.corpus.push_result import PushCode, PushResult, shown
 from graphmem.model.caller import Role
 from graphmem.model.corpus import Transition
-from graphmem.model.space import Space
 from graphmem.text.times import iso
 
 blueprint = JsonBlueprint(
@@ -35,38 +32,9 @@ blueprint = JsonBlueprint(
     description="Verified writes of corpora, and the states that they lead to (000)",
 )
 
-STATUSES: Mapping[PushCode, HTTPStatus] = {
-    PushCode.MEMORY_REPO_NOT_FOUND: HTTPStatus.NOT_FOUND,
-    PushCode.CORPUS_INVALID: HTTPStatus.CONFLICT,
-    PushCode.APPROVAL_MISSING: HTTPStatus.CONFLICT,
-    PushCode.UNAPPROVED_SECTION_CHANGES: HTTPStatus.CONFLICT,
-    PushCode.REF_CONFLICT: HTTPStatus.CONFLICT,
-    PushCode.INVALID_INPUT: HTTPStatus.UNPROCESSABLE_ENTITY,
-    PushCode.VALIDATION_FAILED: HTTPStatus.UNPROCESSABLE_ENTITY,
-    PushCode.NOTES_POLICY_VIOLATION: HTTPStatus.UNPROCESSABLE_ENTITY,
-    PushCode.TRANSPORT_CORRUPTION: HTTPStatus.SERVICE_UNAVAILABLE,
-    PushCode.PERSIST_CLAIM_INVALID: HTTPStatus.SERVICE_UNAVAILABLE,
-    PushCode.STORE_UNAVAILABLE: HTTPStatus.SERVICE_UNAVAILABLE,
-    PushCode.API_UNKNOWN: HTTPStatus.SERVICE_UNAVAILABLE,
-}
-MESSAGES: Mapping[PushCode, str] = {
-    PushCode.MEMORY_REPO_NOT_FOUND: "This owner has no repository yet: bootstrap it first.",
-    PushCode.CORPUS_INVALID: "The corpus that is there is not valid: repair it first.",
-    PushCode.APPROVAL_MISSING: "A section is not approved as it is.",
-    PushCode.UNAPPROVED_SECTION_CHANGES: "It changes what it is not meant for.",
-    PushCode.REF_CONFLICT: "Somebody else changed the same document: pull, and correct it.",
-    PushCode.INVALID_INPUT: "The list of target sections is empty.",
-    PushCode.VALIDATION_FAILED: "The draft is no valid corpus.",
-    PushCode.NOTES_POLICY_VIOLATION: "Notes speak of how the corpus is kept.",
-    PushCode.TRANSPORT_CORRUPTION: "What was read back is not what was written.",
-    PushCode.PERSIST_CLAIM_INVALID: "The write was not proved.",
-    PushCode.STORE_UNAVAILABLE: "The graph store does not answer. NOT PERSISTED.",
-    PushCode.API_UNKNOWN: "A part that writes is not there.",
-}
-
 
 @blueprint.post("/<owner>/push")
-@requires(Role.WRITER)
+@requires(Role.WRITER, while_away=True)
 @blueprint.arguments(CorpusPushBody)
 @blueprint.query(SessionQuery)
 @blueprint.response(200, CorpusPushAnswer)
@@ -80,7 +48,10 @@ def push(values: dict[str, Any], query: dict[str, Any], owner: str) -> Response:
         scaffold=values["scaffold"],
         is_technical=values["technical"],
     )
-    result = keeper().push(space, query["session"], request, caller=g.caller)
+    try:
+        result = keeper().push(space, query["session"], request, caller=g.caller)
+    except StoreAway as away:
+        return away_answer(away)
     return push_answer(space, result, is_technical=values["technical"])
 
 
@@ -116,7 +87,7 @@ def pull(values: dict[str, Any], query: dict[str, Any], owner: str) -> Response:
     result = keeper().pull(space, session, force=values["force"], caller=g.caller)
     fields = {"ok": result.ok, "reason": result.reason, "changed": result.changed}
     if result.error_code:
-        return _error(result.error_code, fields)
+        return error_of(result.error_code, fields)
     kept = {"kept_as": result.kept_as} if result.kept_as else {}
     return jsonify(fields | {"draft": draft_view(keeper().draft(space, session)) | kept})
 
@@ -142,24 +113,3 @@ def _transition_view(listed: tuple[int, Transition]) -> dict[str, Any]:
         "cause": change.cause,
         "extension": change.extension,
     }
-
-
-def push_answer(space: Space, result: PushResult, *, is_technical: bool) -> Response:
-    """The result fields at the top of the answer, or beside an error."""
-    fields = dict(shown(result, is_technical=is_technical))
-    if result.error_code:
-        problems: dict[str, list[str]] = {}
-        for each in result.problems:
-            problems.setdefault(each.path, []).append(each.message)
-        return _error(result.error_code, fields, problems)
-    if is_technical:
-        fields["revision"] = result.revision
-    return jsonify(fields | {"state": keeper().view(space).state.value})
-
-
-def _error(
-    code: PushCode, beside: Mapping[str, Any], problems: Mapping[str, list[str]] | None = None
-) -> Response:
-    return error_response(
-        STATUSES[code], code.value, MESSAGES[code], beside=beside, fields=problems
-    )

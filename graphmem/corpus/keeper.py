@@ -19,7 +19,10 @@ from graphmem.corpus.drafting import (
     PullDraft,
     fresh_draft,
     view_of,
+    words_of,
 )
+from graphmem.corpus.edits import Edit, EditKind, edited
+from graphmem.corpus.fallback import Fallback, StoreAway
 from graphmem.corpus.initialisation import Initialisation
 from graphmem.corpus.ledger import Ledger
 from graphmem.corpus.looks import Look, Looks, facts_of
@@ -38,6 +41,7 @@ from graphmem.corpus.pushing import (
     CompleteOnboarding,
     ImportRevision,
     PushDraft,
+    RecordFailure,
     RepairCorpus,
     RevertTo,
     WriteRevision,
@@ -46,9 +50,10 @@ from graphmem.corpus.remembering import PreparedMemories, prepared, wanted_memor
 from graphmem.corpus.state import CorpusFacts, state_of
 from graphmem.corpus.status import EmissionPolicy, Intent, Status, status
 from graphmem.corpus.telling import TellStatus, status_facts
-from graphmem.errors import InvalidInput, StoreUnavailable
+from graphmem.errors import DiskLow, InvalidInput, NotFound, StoreUnavailable
 from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.operation import Actor
+from graphmem.gateway.screening import screen
 from graphmem.model.caller import Caller
 from graphmem.model.corpus import (
     Approval,
@@ -127,6 +132,7 @@ class CorpusKeeper:
     embedder: Embedder
     clock: Clock
     ids: IdSource
+    fallback: Fallback
     looks: Looks = field(default_factory=Looks)
     turns: _Turns = field(default_factory=_Turns)
 
@@ -233,6 +239,67 @@ class CorpusKeeper:
         )
         return self.gateway.execute(operation, caller).answer
 
+    def edit(self, space: Space, session: str, edit: Edit, *, caller: Caller) -> DraftChange:
+        """Make an edit of the draft of a session.
+
+        Raises:
+            RepositoryNotFound: there is no repository.
+            InvalidInput: no draft can hold what becomes of it.
+            PolicyRefused: its words may not be stored.
+            StoreAway: the store did not take it; it may lie in a file.
+        """
+        words = words_of(edit.value)
+
+        def change(corpus: Corpus) -> DraftChange:
+            return edited(corpus, edit, self.new_id)
+
+        try:
+            return self.change_draft(space, session, change, words=words, caller=caller)
+        except StoreUnavailable as error:
+            is_kept = self._kept(space, session, edit, words, error)
+            raise StoreAway(is_kept=is_kept) from error
+
+    def _kept(
+        self,
+        space: Space,
+        session: str,
+        edit: Edit,
+        words: Sequence[str],
+        error: StoreUnavailable,
+        *,
+        is_push: bool = False,
+    ) -> bool:
+        """Whether what the store did not take lies in a file; nothing does that is not screened."""
+        if isinstance(error, DiskLow):
+            return False
+        try:
+            screen(words, self.policies.of(space))
+        except StoreUnavailable:
+            return False
+        return self.fallback.keep(space, session, edit, is_push=is_push)
+
+    def restore(self, space: Space, session: str, *, caller: Caller) -> DraftChange:
+        """Take what lies in the file of a session into its draft.
+
+        Raises:
+            NotFound: there is no file.
+        """
+        edits = self.fallback.edits(space, session)
+        if not edits:
+            raise NotFound
+        self.settle(space, caller)
+
+        def change(corpus: Corpus) -> DraftChange:
+            made = DraftChange(corpus=corpus)
+            for edit in edits:
+                made = DraftChange(corpus=edited(made.corpus, edit, self.new_id).corpus)
+            return made
+
+        words = [word for edit in edits for word in words_of(edit.value)]
+        made = self.change_draft(space, session, change, words=words, caller=caller)
+        self.fallback.drop(space, session, len(edits))
+        return made
+
     def approve(
         self,
         space: Space,
@@ -271,9 +338,30 @@ class CorpusKeeper:
     def push(
         self, space: Space, session: str, request: PushRequest, *, caller: Caller
     ) -> PushResult:
-        """Let the draft of a session be the next revision, and prove it."""
+        """Let the draft of a session be the next revision, and prove it.
+
+        Raises:
+            StoreAway: the store did not take it; what was read of the draft may lie in a file.
+        """
+        seen: list[Corpus] = []
+        try:
+            return self._pushed(space, session, request, seen, caller)
+        except StoreUnavailable as error:
+            edit = Edit(kind=EditKind.WHOLE, value=seen[-1]) if seen else None
+            is_kept = edit is not None and self._kept(
+                space, session, edit, words_of(edit.value), error, is_push=True
+            )
+            raise StoreAway(is_kept=is_kept) from error
+
+    def _pushed(
+        self, space: Space, session: str, request: PushRequest, seen: list[Corpus], caller: Caller
+    ) -> PushResult:
         operation = PushDraft(
-            **self._common(space, caller), session=session, request=request, new_id=self.new_id
+            **self._common(space, caller),
+            session=session,
+            request=request,
+            new_id=self.new_id,
+            seen=seen,
         )
         before, result = self._written(operation, PUSH, caller)
         if not result.ok:
@@ -360,7 +448,11 @@ class CorpusKeeper:
             self.prove(space, attempt, COMPLETION, actor)
 
     def settle(self, space: Space, actor: Actor) -> None:
-        """Prove or mark the newest commit, where it waits for that."""
+        """Prove or mark the newest commit, where it waits for that; record pushes that failed."""
+        for failed, session in list(self.fallback.failed()):
+            if failed == space:
+                self.gateway.execute(RecordFailure(**self._common(space, actor)), actor)
+                self.fallback.recorded(space, session)
         sha = self.corpora.find(space).unproved
         if sha:
             self.prove(space, Attempt(before=CorpusState.NO_REPO, sha=sha), PUSH, actor)

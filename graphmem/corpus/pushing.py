@@ -14,7 +14,7 @@ from graphmem.corpus.normalise import normalised
 from graphmem.corpus.push import decide_push
 from graphmem.corpus.push_attempts import completion, retried, reverted
 from graphmem.corpus.push_plan import PushPlan, PushRequest, PushWorld
-from graphmem.corpus.push_result import PushResult, with_states
+from graphmem.corpus.push_result import PushResult, store_away, with_states
 from graphmem.corpus.state import repaired
 from graphmem.corpus.verification import tree_changes
 from graphmem.errors import Conflict, InvalidInput
@@ -23,6 +23,7 @@ from graphmem.gateway.workbench import Workbench
 from graphmem.model.corpus import (
     Approval,
     Commit,
+    Corpus,
     CorpusDraft,
     CorpusRepository,
     CorpusState,
@@ -141,6 +142,7 @@ class PushDraft(WriteRevision):
     session: str
     request: PushRequest
     new_id: Callable[[], str]
+    seen: list[Corpus] = field(default_factory=list)  # what was read of the draft
 
     @property
     def texts(self) -> list[str]:
@@ -153,6 +155,7 @@ class PushDraft(WriteRevision):
         if draft is None:
             look = self.looks.at(repository.verified, self.policy)
             draft = fresh_draft(self.session, repository, look)
+        self.seen.append(draft.corpus)
         hashes = {*section_hashes(draft.corpus).values()}
         hashes |= {*section_hashes(normalised(draft.corpus, drops_links=False)).values()}
         return _PushWorld(
@@ -193,6 +196,19 @@ def _noted(ledger: Ledger) -> dict[str, Any]:
     if not ledger.transitions:
         return {}
     return {"repository": ledger.repository, "transitions": tuple(ledger.transitions)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordFailure(WriteRevision):
+    """Record a push that the store did not take, as soon as that can be recorded."""
+
+    def decided(self, world: CorpusWorld, now: datetime) -> Decided[Attempt]:
+        """The write has failed."""
+        ledger = world.ledger(now)
+        before = ledger.state
+        if not world.repository.is_there or not world.look.is_valid:
+            return Decided(answer=Attempt(before=before))
+        return self.ended(ledger, store_away(is_kept=True), before=before, cause=PUSH)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,5 +1,6 @@
 """What the career corpus adds to the house: repositories that say only what was checked (000)."""
 
+from graphmem.corpus.fallback import Fallback
 from graphmem.corpus.keeper import CorpusKeeper
 from graphmem.corpus.transfer import transfers_over
 from graphmem.corpus.verify_job import VerifyJob
@@ -19,6 +20,7 @@ def build(core: Core) -> Room:
         embedder=core.embedder,
         clock=core.clock,
         ids=core.ids,
+        fallback=Fallback(folder=core.settings.server.data_dir / "corpus-fallback"),
     )
     return Room(
         name=ROOM,

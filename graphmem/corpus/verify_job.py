@@ -23,7 +23,11 @@ class VerifyJob:
         """One pass; a dry run counts what it would do."""
         run.counts.update({"proved": 0, "failed": 0})
         before = self.keeper.clock.now() - _AFTER
-        for space in self.keeper.corpora.unproved(before, space=run.space):
+        failed = (space for space, _ in self.keeper.fallback.failed())
+        due = [*self.keeper.corpora.unproved(before, space=run.space), *failed]
+        for space in dict.fromkeys(due):
+            if run.space and space.key != run.space:
+                continue
             if run.must_stop():
                 return
             try:

@@ -384,6 +384,7 @@ OF_CORPORA = {
     "PUT /draft/sections/{section}": {"full_name": "Eve"},
     "PUT /draft/{kind}": {"name": "Mine", "role": "lead"},
     "DELETE /draft/{kind}/{uid}": None,
+    "POST /draft/restore": None,
     "POST /approvals": {
         "section": "profile",
         "approved": True,
