@@ -136,6 +136,19 @@ CALL (r) {
 }
 RETURN back;
 
+// name: pointers
+// The newest and the last proved commit of a repository, by their hashes.
+// parameters: space
+MATCH (r:CorpusRepository {key: $space})
+RETURN head(COLLECT { MATCH (r)-[:HEAD]->(c:CorpusCommit) RETURN c.sha ORDER BY c.key }) AS head,
+  head(COLLECT { MATCH (r)-[:VERIFIED]->(c:CorpusCommit) RETURN c.sha ORDER BY c.key }) AS verified;
+
+// name: tree
+// What a commit says that its documents hash to.
+// parameters: sha, space
+MATCH (c:CorpusCommit {key: $space + '|commit|' + $sha})
+RETURN c.tree AS tree;
+
 // name: by_sha
 // A commit by its hash.
 // parameters: sha, space
@@ -314,8 +327,8 @@ MATCH (m:Memory)
 USING INDEX SEEK m:Memory(kept_by, space, type, status, created_at)
 WHERE m.kept_by = $kept_by AND m.space = $space AND m.type IN $types AND m.status IN ['active', 'retracted']
   AND m.created_at > datetime({year: 1})
-RETURN m.uid AS uid, m.native AS native, m.status AS status
-ORDER BY m.created_at, m.key;
+WITH m ORDER BY m.created_at, m.key
+RETURN collect([m.uid, m.native, m.status]) AS found;
 
 // name: commit_keys
 // All commits of a repository, the first first, those that could not be proved too, for an export.

@@ -52,7 +52,8 @@ def push_answer(space: Space, result: PushResult, *, is_technical: bool) -> Resp
         return error_of(result.error_code, fields, problems)
     if is_technical:
         fields["revision"] = result.revision
-    return jsonify(fields | {"state": keeper().view(space).state.value})
+    state = result.state or keeper().view(space).state
+    return jsonify(fields | {"state": state.value})
 
 
 def error_of(

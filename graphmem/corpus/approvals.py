@@ -75,8 +75,14 @@ def standing(approvals: Iterable[Approval], corpus: Corpus) -> Mapping[Section, 
 
     The latest word on a content counts; an edit voids the approval of what it changes.
     """
+    return _standing(approvals, section_hashes(corpus))
+
+
+def _standing(
+    approvals: Iterable[Approval], hashes: Mapping[Section, str]
+) -> Mapping[Section, Approval]:
     latest = {(each.section, each.content_sha256): each for each in sorted(approvals, key=_when)}
-    current = (latest.get(key) for key in section_hashes(corpus).items())
+    current = (latest.get(key) for key in hashes.items())
     return {each.section: each for each in current if each and each.approved}
 
 
@@ -101,13 +107,20 @@ def section_standings(
     approvals: Iterable[Approval], corpus: Corpus
 ) -> Mapping[Section, SectionStanding]:
     """Where each section of a draft stands."""
-    approved = standing(approvals, corpus)
+    return standings_of(approvals, section_hashes(corpus))
+
+
+def standings_of(
+    approvals: Iterable[Approval], hashes: Mapping[Section, str]
+) -> Mapping[Section, SectionStanding]:
+    """Where sections stand that say what has these hashes."""
+    approved = _standing(approvals, hashes)
     return {
         section: SectionStanding(
             content_sha256=content,
             approved_at=approved[section].at if section in approved else None,
         )
-        for section, content in section_hashes(corpus).items()
+        for section, content in hashes.items()
     }
 
 

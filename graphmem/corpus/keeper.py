@@ -7,7 +7,12 @@ from datetime import datetime
 from threading import Lock
 from typing import Any
 
-from graphmem.corpus.approvals import SectionStanding, is_dirty, section_hashes, section_standings
+from graphmem.corpus.approvals import (
+    SectionStanding,
+    is_dirty,
+    section_hashes,
+    standings_of,
+)
 from graphmem.corpus.bootstrapping import Bootstrap
 from graphmem.corpus.corpus_operation import RepositoryNotFound, UnprovedCommit
 from graphmem.corpus.drafting import (
@@ -79,6 +84,7 @@ from graphmem.store.corpora import (
     commit_of_revision,
     draft_of,
     last_shown,
+    pointers_of,
     present_memories,
     repository_of,
 )
@@ -171,15 +177,12 @@ class CorpusKeeper:
     ) -> CorpusView:
         space = repository.space
         look = self.looks.at(repository.verified, self.policy(space))
-        corpus = look.corpus or {}
-        approvals = (
-            approvals_of(reader, space, section_hashes(corpus).values()) if look.corpus else ()
-        )
+        approvals = approvals_of(reader, space, look.hashes.values()) if look.hashes else ()
         return CorpusView(
             repository=repository,
             facts=facts_of(repository, look),
-            sections=section_standings(approvals, corpus) if look.corpus else {},
-            is_dirty=draft is not None and is_dirty(look.corpus, draft.corpus),
+            sections=standings_of(approvals, look.hashes),
+            is_dirty=draft is not None and _is_changed(look, draft.corpus),
         )
 
     def page(self, caller: Caller, after: Cursor | None, *, limit: int) -> Page[CorpusView]:
@@ -364,10 +367,10 @@ class CorpusKeeper:
             seen=seen,
         )
         before, result = self._written(operation, PUSH, caller)
-        if not result.ok:
+        if not result.ok or result.state is not CorpusState.CORPUS_PARTIAL:
             return result
-        self._complete(space, caller)
-        return with_states(result, before, self.view(space).state)
+        after = self._complete(space, caller)
+        return with_states(result, before, after or CorpusState.CORPUS_PARTIAL)
 
     def revert(self, space: Space, revision: int, *, caller: Caller) -> PushResult:
         """Let an earlier revision be the next one too.
@@ -377,7 +380,7 @@ class CorpusKeeper:
             InvalidInput: there is no such revision.
         """
         operation = RevertTo(**self._common(space, caller), revision=revision)
-        return self._stated(operation, REVERT, caller)
+        return self._written(operation, REVERT, caller)[1]
 
     def import_revision(
         self,
@@ -402,7 +405,7 @@ class CorpusKeeper:
             at=at,
             is_later=is_later,
         )
-        return self._stated(operation, IMPORT, caller, is_validated=False)
+        return self._written(operation, IMPORT, caller, is_validated=False)[1]
 
     def repair(self, space: Space, *, caller: Caller) -> PushResult:
         """Set an invalid corpus aside.
@@ -412,23 +415,18 @@ class CorpusKeeper:
             Conflict: there is no invalid corpus.
         """
         operation = RepairCorpus(**self._common(space, caller))
-        return self._stated(operation, REPAIR, caller, is_validated=False)
-
-    def _stated(
-        self, operation: WriteRevision, cause: str, caller: Caller, *, is_validated: bool = True
-    ) -> PushResult:
-        before, result = self._written(operation, cause, caller, is_validated=is_validated)
-        return with_states(result, before, self.view(operation.space).state)
+        return self._written(operation, REPAIR, caller, is_validated=False)[1]
 
     def _written(
         self, operation: WriteRevision, cause: str, actor: Actor, *, is_validated: bool = True
     ) -> tuple[CorpusState, PushResult]:
         """The state before, and what became of a write; its proof is a transaction of its own."""
         attempt = self._attempted(operation, actor)
-        if attempt.result:
-            return attempt.before, attempt.result
-        result = self.prove(operation.space, attempt, cause, actor, is_validated=is_validated)
-        return attempt.before, with_states(result, attempt.before, self.view(operation.space).state)
+        result = attempt.result or self.prove(
+            operation.space, attempt, cause, actor, is_validated=is_validated
+        )
+        after = result.state or self.view(operation.space).state
+        return attempt.before, with_states(result, attempt.before, after)
 
     def _attempted(self, operation: WriteRevision, actor: Actor) -> Attempt:
         """Write behind the proved revision; what waits for its proof is proved before."""
@@ -440,12 +438,14 @@ class CorpusKeeper:
                 continue
         raise StoreUnavailable
 
-    def _complete(self, space: Space, actor: Actor) -> None:
-        """End onboarding by a commit of the service, where all seven sections are approved."""
+    def _complete(self, space: Space, actor: Actor) -> CorpusState | None:
+        """End onboarding by a commit of the service, where all seven sections are approved.
+
+        The state after it, if there was one.
+        """
         operation = CompleteOnboarding(**self._common(space, actor))
         attempt = self._attempted(operation, actor)
-        if attempt.sha:
-            self.prove(space, attempt, COMPLETION, actor)
+        return self.prove(space, attempt, COMPLETION, actor).state if attempt.sha else None
 
     def settle(self, space: Space, actor: Actor) -> None:
         """Prove or mark the newest commit, where it waits for that; record pushes that failed."""
@@ -453,8 +453,8 @@ class CorpusKeeper:
             if failed == space:
                 self.gateway.execute(RecordFailure(**self._common(space, actor)), actor)
                 self.fallback.recorded(space, session)
-        sha = self.corpora.find(space).unproved
-        if sha:
+        sha, verified = pointers_of(self.connection, space)
+        if sha and sha != verified:
             self.prove(space, Attempt(before=CorpusState.NO_REPO, sha=sha), PUSH, actor)
 
     def prove(
@@ -490,15 +490,21 @@ class CorpusKeeper:
         policy = self.policy(space)
 
         def work(transaction: Transaction) -> Any:  # noqa: ANN401
+            _, verified = pointers_of(transaction, space)
             stored = commit_by_sha(transaction, space, sha)
-            return stored, present_memories(transaction, space)
+            return stored, present_memories(transaction, space), verified
 
-        stored, present = self.connection.read(work)
+        stored, present, verified = self.connection.read(work)
         if stored is None:
             return PreparedMemories()
         wanted = wanted_memories(stored, self.looks.at(stored, policy), policy)
         return prepared(
-            space, wanted, present, embedder=self.embedder, index=self.policies.base.index
+            space,
+            wanted,
+            present,
+            verified=verified,
+            embedder=self.embedder,
+            index=self.policies.base.index,
         )
 
     def tell(
@@ -605,3 +611,13 @@ class CorpusKeeper:
             "looks": self.looks,
             "key_id": actor.key_id if isinstance(actor, Caller) else f"job:{actor.job}",
         }
+
+
+def _is_changed(look: Look, corpus: Corpus) -> bool:
+    """Whether a draft says something else than a revision; most do not."""
+    if look.corpus is None:
+        return is_dirty(None, corpus)
+    is_same = section_hashes(corpus) == look.hashes
+    version = look.corpus.get("schema_version")
+    is_same = is_same and corpus.get("schema_version", version) == version
+    return not is_same and is_dirty(look.corpus, corpus)

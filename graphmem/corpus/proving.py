@@ -3,7 +3,7 @@
 The operation that moves VERIFIED records the write, and writes the memories.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -24,7 +24,12 @@ from graphmem.model.corpus import CorpusRepository, PresentMemory, StoredCommit
 from graphmem.model.event import Effect
 from graphmem.model.policy import IndexPolicy
 from graphmem.model.state import Decision, GraphState, Selection
-from graphmem.store.corpora import CorpusChanges, commit_by_sha, present_memories
+from graphmem.store.corpora import (
+    CorpusChanges,
+    commit_by_sha,
+    present_memories,
+    tree_of_commit,
+)
 
 
 class MemoriesMoved(GraphmemError):
@@ -36,15 +41,14 @@ class Proof:
     """What the proof of a commit rests on: the commit as it was read back, and the one before."""
 
     stored: StoredCommit
-    parent: StoredCommit | None
+    parent: Mapping[str, str]  # the tree of the one before
     look: Look
     present: tuple[PresentMemory, ...]
 
 
-def result_of(stored: StoredCommit, parent: StoredCommit | None) -> PushResult:
+def result_of(stored: StoredCommit, parent: Mapping[str, str]) -> PushResult:
     """What became of a commit whose plan nobody has any more, such as of a push that was cut."""
-    before = parent.commit.tree if parent else {}
-    changed = tree_changes(before, stored.commit.tree)
+    changed = tree_changes(parent, stored.commit.tree)
     found = verified(changed, stored.commit.tree, stored.documents)
     manifest = stored.documents.get(MANIFEST)
     result = replace(
@@ -85,8 +89,11 @@ class ProveCommit(CorpusOperation[PushResult]):
         """The memories that it is likely to change."""
         return self.prepared.selection
 
-    def read_more(self, transaction: Workbench, repository: CorpusRepository) -> Proof:  # noqa: ARG002
+    def read_more(self, transaction: Workbench, repository: CorpusRepository) -> Proof:
         """The commit, read back in a transaction of its own.
+
+        Memories are as they were when it was prepared, while the proved revision is the same: all
+        but retracting them is done under the lock of the repository.
 
         Raises:
             NotFound: there is no such commit.
@@ -94,12 +101,15 @@ class ProveCommit(CorpusOperation[PushResult]):
         stored = commit_by_sha(transaction, self.space, self.sha)
         if stored is None:
             raise NotFound
-        parent = commit_by_sha(transaction, self.space, stored.parent) if stored.parent else None
+        verified = repository.verified.sha if repository.verified else None
+        is_known = self.prepared.verified == (verified,)
         return Proof(
             stored=stored,
-            parent=parent,
+            parent=tree_of_commit(transaction, self.space, stored.parent),
             look=self.looks.at(stored, self.policy),
-            present=present_memories(transaction, self.space),
+            present=self.prepared.present
+            if is_known
+            else present_memories(transaction, self.space),
         )
 
     def decide(self, state: GraphState, now: datetime) -> Decided[PushResult]:
@@ -108,7 +118,7 @@ class ProveCommit(CorpusOperation[PushResult]):
         proof: Proof = world.more
         result = self._result(proof)
         if world.repository.unproved != self.sha:
-            return Decided(answer=result)
+            return Decided(answer=replace(result, state=world.ledger(now).state))
         return (
             self._moved(state, world, proof, result, now)
             if result.ok
@@ -155,7 +165,7 @@ class ProveCommit(CorpusOperation[PushResult]):
         )
         event = self.event(Effect.CORPUS_VERIFIED, str(proof.stored.revision), cause=self.cause)
         return Decided(
-            answer=result,
+            answer=replace(result, state=ledger.state),
             events=(event,),
             records=changed,
             memories=self._memories(state, proof, now),
@@ -194,4 +204,4 @@ class ProveCommit(CorpusOperation[PushResult]):
             transitions=tuple(ledger.transitions),
         )
         event = self.event(Effect.CORPUS_FAILED, str(proof.stored.revision), why=str(result.reason))
-        return Decided(answer=result, events=(event,), records=changed)
+        return Decided(answer=replace(result, state=ledger.state), events=(event,), records=changed)

@@ -91,6 +91,7 @@ class PushResult:
     verify_ok: bool = False
     fallback_used: bool = False
     status_changed: bool = False
+    state: CorpusState | None = None  # afterwards, where it is known
     problems: tuple[Problem, ...] = ()
 
     @property
@@ -170,7 +171,7 @@ def shown(result: PushResult, *, is_technical: bool) -> Mapping[str, Any]:
 
 def with_states(result: PushResult, before: CorpusState, after: CorpusState) -> PushResult:
     """A result that says whether the state is another one now."""
-    return replace(result, status_changed=before is not after)
+    return replace(result, status_changed=before is not after, state=after)
 
 
 def sound(result: PushResult) -> PushResult:

@@ -156,8 +156,7 @@ class PushDraft(WriteRevision):
             look = self.looks.at(repository.verified, self.policy)
             draft = fresh_draft(self.session, repository, look)
         self.seen.append(draft.corpus)
-        hashes = {*section_hashes(draft.corpus).values()}
-        hashes |= {*section_hashes(normalised(draft.corpus, drops_links=False)).values()}
+        hashes = section_hashes(normalised(draft.corpus, drops_links=False)).values()
         return _PushWorld(
             draft=draft,
             base=head_of(transaction, repository, draft.revision),
@@ -187,6 +186,7 @@ class PushDraft(WriteRevision):
             found = retried(found, head, self.policy, now=now)
         if isinstance(found, PushResult):
             return self.ended(ledger, found, before=before, cause=PUSH)
+        self.looks.note(found, self.policy)
         draft = replace(more.draft, corpus=found.corpus, revision=found.revision, files={})
         return self.planned(world, found, before=before, drafts=(draft,), **_noted(ledger))
 
@@ -222,7 +222,7 @@ class CompleteOnboarding(WriteRevision):
         look = self.looks.at(repository.verified, self.policy)
         if look.corpus is None:
             return ()
-        return approvals_of(transaction, self.space, section_hashes(look.corpus).values())
+        return approvals_of(transaction, self.space, look.hashes.values())
 
     def decided(self, world: CorpusWorld, now: datetime) -> Decided[Attempt]:
         """Write the commit that ends it, or nothing.

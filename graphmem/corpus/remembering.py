@@ -47,6 +47,8 @@ class PreparedMemories:
     selection: Selection = field(default_factory=Selection)
     vectors: Mapping[int, Sequence[Vector]] = field(default_factory=dict)
     index_of: Mapping[str, int] = field(default_factory=dict)  # of vectors, by content
+    present: tuple[PresentMemory, ...] = ()
+    verified: tuple[str | None, ...] = ()  # the proved commit of that time; empty: not known
 
 
 def prepared(
@@ -54,6 +56,7 @@ def prepared(
     wanted: Iterable[CorpusMemory],
     present: Iterable[PresentMemory],
     *,
+    verified: str | None,
     embedder: Embedder,
     index: IndexPolicy,
 ) -> PreparedMemories:
@@ -71,6 +74,8 @@ def prepared(
                 f"{owner}|{key}" for each in written for ref in each.entities for key in ref.keys
             ),
         ),
+        present=present,
+        verified=(verified,),
         vectors=vectors,
         index_of={content: number for number, content in enumerate(contents) if number in vectors},
     )
@@ -117,7 +122,8 @@ class Remembering:
             return False
         for uid in changes.removed:
             memory = self.draft.memories[memory_key(self.space, uid)]
-            self.draft.set_status(memory, Status.SUPERSEDED, Reason.UPDATE)
+            if memory.status is Status.ACTIVE:
+                self.draft.set_status(memory, Status.SUPERSEDED, Reason.UPDATE)
         for uid, wanted in changes.changed:
             self._revise(memory_key(self.space, uid), wanted)
         uids = iter(self.uids)

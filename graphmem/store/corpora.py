@@ -28,7 +28,7 @@ from graphmem.model.corpus import (
 from graphmem.model.memory import MemoryType, Status
 from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space, space_from_key
-from graphmem.store.connection import Connection, Row, Transaction, rows_of
+from graphmem.store.connection import Connection, Transaction, rows_of
 from graphmem.store.pages import read_page, rows_by_time
 from graphmem.text.times import iso, moment_of
 
@@ -83,6 +83,21 @@ def commit_by_sha(reader: Transaction | Connection, space: Space, sha: str) -> S
     return _commit(rows[0]["commit"]) if rows else None
 
 
+def pointers_of(reader: Transaction | Connection, space: Space) -> tuple[str | None, str | None]:
+    """The newest and the last proved commit of a repository, by their hashes."""
+    rows = rows_of(reader, "corpora.pointers", space=space.key)
+    return (rows[0]["head"], rows[0]["verified"]) if rows else (None, None)
+
+
+def tree_of_commit(
+    reader: Transaction | Connection, space: Space, sha: str | None
+) -> Mapping[str, str]:
+    """What a commit says that its documents hash to; nothing where there is no commit."""
+    rows = rows_of(reader, "corpora.tree", space=space.key, sha=sha) if sha else ()
+    tree: Mapping[str, str] = json.loads(rows[0]["tree"]) if rows else {}
+    return tree
+
+
 def commit_of_revision(
     reader: Transaction | Connection, space: Space, revision: int
 ) -> StoredCommit | None:
@@ -127,16 +142,16 @@ def last_shown(reader: Transaction | Connection, space: Space, audience: str) ->
 def present_memories(reader: Transaction | Connection, space: Space) -> tuple[PresentMemory, ...]:
     """The memories of a corpus that are active or retracted, the oldest first."""
     rows = rows_of(reader, "corpora.memories", space=space.key, kept_by=ROOM, types=list(_TYPES))
-    return tuple(map(_present, rows))
+    return tuple(_present(*found) for found in rows[0]["found"])
 
 
-def _present(row: Row) -> PresentMemory:
-    native = json.loads(row["native"]) if row["native"] else {}
+def _present(uid: str, kept: str | None, status: str) -> PresentMemory:
+    native = json.loads(kept) if kept else {}
     return PresentMemory(
         key=f"{native.get('path')}#{native.get('field')}",
-        uid=row["uid"],
+        uid=uid,
         digest=str(native.get("digest")),
-        is_retracted=row["status"] == Status.RETRACTED,
+        is_retracted=status == Status.RETRACTED,
     )
 
 

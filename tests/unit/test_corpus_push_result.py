@@ -141,7 +141,7 @@ def test_a_status_tells_of_a_push_what_happened_there():
 
 
 def test_every_field_of_a_result_is_shown_or_told_in_another_way():
-    apart = {"problems", "revision"}
+    apart = {"problems", "revision", "state"}
 
     assert {each.name for each in record_fields(PushResult)} - apart <= set(
         shown(PushResult(ok=True, reason="x"), is_technical=False)
