@@ -26,7 +26,9 @@ GitCommit = tuple[str, datetime, Mapping[str, str]]  # its message, time and JSO
 def write_files(folder: Path, documents: Documents) -> None:
     """Write documents into a folder, byte by byte."""
     for path, document in documents.items():
-        folder.joinpath(path).write_bytes(document.text.encode("utf-8"))
+        target = folder.joinpath(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(document.text.encode("utf-8"))
 
 
 def checked_in(folder: Path, revisions: Sequence[StoredCommit]) -> None:
@@ -34,8 +36,7 @@ def checked_in(folder: Path, revisions: Sequence[StoredCommit]) -> None:
     _git(folder, "init", "-q", "-b", "main")
     _git(folder, "config", "core.autocrlf", "false")
     for stored in revisions:
-        for old in folder.glob("*.json"):
-            old.unlink()
+        _git(folder, "rm", "-r", "-q", "-f", "--ignore-unmatch", ".")
         write_files(folder, stored.documents)
         at = iso(stored.commit.at)
         _git(folder, "add", "-A")
@@ -59,7 +60,7 @@ def commits_of(folder: Path) -> list[GitCommit]:
 
 
 def _paths(folder: Path, sha: str) -> list[str]:
-    names = _git(folder, "ls-tree", "-z", "--name-only", sha).split("\0")
+    names = _git(folder, "ls-tree", "-r", "-z", "--name-only", sha).split("\0")
     return [name for name in names if name.endswith(".json")]
 
 

@@ -520,3 +520,69 @@ def test_the_same_content_writes_nothing(api):
     pushed(api)
 
     assert before == api.house.rows(told)
+
+
+# --- all other transitions
+
+
+def corrupting(api, monkeypatch, path):
+    """Let the next push be read back with another text in a document."""
+    keeper = api.house.graphmem.of(CorpusKeeper)
+    prove = keeper.prove
+
+    def damaged_first(_, space, attempt, *rest, **more):
+        api.house.rows(
+            "MATCH (c:CorpusCommit {sha: $sha})-[:HOLDS {path: $path}]->(d) SET d.text = 'x'",
+            sha=attempt.sha,
+            path=path,
+        )
+        return prove(space, attempt, *rest, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(keeper), "prove", damaged_first)
+        failed = pushed(api, status=503, scaffold=True)
+    api.house.clock.advance(seconds=1)
+    return failed
+
+
+def test_a_first_push_that_fails_leads_to_partial_by_persist_failed(api, monkeypatch):
+    bootstrapped(api)
+    drafted(api, {"profile": {"full_name": "Ada"}})
+    approved(api, "profile")
+
+    corrupting(api, monkeypatch, "corpus_profile.json")
+
+    known = sent(api, "GET", PATH, status=200)
+    assert ("PERSIST_FAILED", 0, "Never") == (
+        known["state"],
+        known["revision"],
+        known["last_written"],
+    )
+    assert [] == memories(api)
+    assert pushed(api, scaffold=True)["state"] == "CORPUS_PARTIAL"
+    drafted(api, {"profile": {"full_name": "Ada Lovelace"}})
+    approved(api, "profile")
+    corrupting(api, monkeypatch, "corpus_profile.json")
+    assert pushed(api)["persisted"]
+    damage(api, "corpus_profile.json")
+    sent(api, "POST", f"{PATH}/status", {"audience": "ada"}, 200)
+
+    assert [
+        ("REPO_NO_CORPUS", "PERSIST_FAILED", "push"),
+        ("PERSIST_FAILED", "CORPUS_PARTIAL", "push"),
+        ("CORPUS_PARTIAL", "PERSIST_FAILED", "push"),
+        ("PERSIST_FAILED", "CORPUS_PARTIAL", "push"),
+        ("CORPUS_PARTIAL", "CORPUS_INVALID", "damage"),
+    ] == transitions(api)[1:]
+    listed = sent(api, "GET", f"{PATH}/transitions")["items"]
+    assert {True} == {each["extension"] for each in listed[:-1]}
+    failed = [each["failed"] for each in sent(api, "GET", f"{PATH}/history")["items"]]
+    assert [False, False, True, True] == sorted(failed)
+
+
+def test_a_text_that_is_damaged_and_still_json_is_damage_too(api):
+    ready(api)
+
+    damage(api, "corpus_skills.json", '{"skills": {}}')
+
+    assert "CORPUS_INVALID" == state(api)
