@@ -29,6 +29,14 @@ RETURN @corpus_repository AS repository;
 MATCH (r:CorpusRepository {key: $space})
 RETURN @corpus_repository AS repository;
 
+// name: view
+// A repository, and the draft of a session as its text.
+// parameters: session, space
+MATCH (r:CorpusRepository {key: $space})
+RETURN @corpus_repository AS repository, head(COLLECT {
+  MATCH (f:CorpusDraft {key: $space + '|draft|' + $session}) RETURN f.corpus ORDER BY f.key
+}) AS draft;
+
 // fragment: repositories_shown
 // The repositories of a tenant that a caller may see.
 MATCH (r:CorpusRepository)

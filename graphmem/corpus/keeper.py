@@ -64,7 +64,6 @@ from graphmem.model.corpus import (
     Approval,
     Basis,
     Corpus,
-    CorpusDraft,
     CorpusRepository,
     CorpusState,
     Documents,
@@ -87,6 +86,7 @@ from graphmem.store.corpora import (
     pointers_of,
     present_memories,
     repository_of,
+    repository_with_draft,
 )
 from graphmem.store.spaces import SpacePolicies
 
@@ -163,8 +163,7 @@ class CorpusKeeper:
         """What is known of an owner's corpus, and whether a session changed it."""
 
         def work(transaction: Transaction) -> CorpusView:
-            repository = repository_of(transaction, space)
-            draft = draft_of(transaction, space, session) if repository.is_there else None
+            repository, draft = repository_with_draft(transaction, space, session)
             return self._viewed(transaction, repository, draft)
 
         return self.connection.read(work)
@@ -173,7 +172,7 @@ class CorpusKeeper:
         self,
         reader: Transaction | Connection,
         repository: CorpusRepository,
-        draft: CorpusDraft | None,
+        draft: str | None,
     ) -> CorpusView:
         space = repository.space
         look = self.looks.at(repository.verified, self.policy(space))
@@ -182,16 +181,13 @@ class CorpusKeeper:
             repository=repository,
             facts=facts_of(repository, look),
             sections=standings_of(approvals, look.hashes),
-            is_dirty=draft is not None and _is_changed(look, draft.corpus),
+            is_dirty=draft is not None and _is_changed(look, self.looks.of_draft(draft)),
         )
 
     def page(self, caller: Caller, after: Cursor | None, *, limit: int) -> Page[CorpusView]:
         """One page of the corpora that a caller may see, by owner."""
         page = self.corpora.page(caller.tenant, caller.visible_spaces, after, limit=limit)
-        views = tuple(
-            self._viewed(self.connection, each, draft_of(self.connection, each.space, "default"))
-            for each in page.items
-        )
+        views = tuple(self.view(each.space) for each in page.items)
         return Page(items=views, total=page.total, next=page.next)
 
     def draft(self, space: Space, session: str, change: DraftChange | None = None) -> DraftView:
@@ -613,11 +609,12 @@ class CorpusKeeper:
         }
 
 
-def _is_changed(look: Look, corpus: Corpus) -> bool:
+def _is_changed(look: Look, draft: Look) -> bool:
     """Whether a draft says something else than a revision; most do not."""
+    corpus = draft.corpus or {}
     if look.corpus is None:
         return is_dirty(None, corpus)
-    is_same = section_hashes(corpus) == look.hashes
     version = look.corpus.get("schema_version")
-    is_same = is_same and corpus.get("schema_version", version) == version
+    has_version = corpus.get("schema_version", version) == version
+    is_same = draft.hashes == look.hashes and has_version
     return not is_same and is_dirty(look.corpus, corpus)

@@ -1,5 +1,6 @@
 """Looks: what a proved revision is by its documents, and the facts that follow from it."""
 
+import json
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +14,14 @@ from graphmem.corpus.push_plan import PushPlan
 from graphmem.corpus.schema import corpus_problems
 from graphmem.corpus.service_metadata import is_complete
 from graphmem.corpus.state import CorpusFacts
-from graphmem.model.corpus import Corpus, CorpusRepository, Documents, Section, StoredCommit
+from graphmem.model.corpus import (
+    Corpus,
+    CorpusRepository,
+    Documents,
+    Section,
+    StoredCommit,
+    text_digest,
+)
 from graphmem.model.policy.corpus import CorpusPolicy
 
 _KEPT = 64  # revisions of any owners
@@ -57,6 +65,17 @@ class Looks:
         key = _key(plan.documents, plan.tree, policy)
         hashes = section_hashes(plan.corpus)
         self._keep(key, Look(corpus=plan.corpus, hashes=hashes, has_corpus=True))
+
+    def of_draft(self, text: str) -> Look:
+        """What a draft says by its JSON text, which is not looked at as a whole corpus."""
+        key = text_digest(text)
+        with self._lock:
+            if known := self._known.get(key):
+                return known
+        corpus = json.loads(text)
+        found = Look(corpus=corpus, hashes=section_hashes(corpus), has_corpus=True)
+        self._keep(key, found)
+        return found
 
     def _keep(self, key: str, found: Look) -> None:
         with self._lock:

@@ -77,6 +77,16 @@ def repository_of(reader: Transaction | Connection, space: Space) -> CorpusRepos
     return _repository(rows[0]["repository"]) if rows else CorpusRepository(space=space)
 
 
+def repository_with_draft(
+    reader: Transaction | Connection, space: Space, session: str
+) -> tuple[CorpusRepository, str | None]:
+    """An owner's repository, and the draft of a session as JSON text."""
+    rows = rows_of(reader, "corpora.view", space=space.key, session=session)
+    if not rows:
+        return CorpusRepository(space=space), None
+    return _repository(rows[0]["repository"]), rows[0]["draft"]
+
+
 def commit_by_sha(reader: Transaction | Connection, space: Space, sha: str) -> StoredCommit | None:
     """A commit by its hash."""
     rows = rows_of(reader, "corpora.by_sha", space=space.key, sha=sha)
