@@ -493,12 +493,14 @@ class CorpusKeeper:
         stored, present, verified = self.connection.read(work)
         if stored is None:
             return PreparedMemories()
-        wanted = wanted_memories(stored, self.looks.at(stored, policy), policy)
+        look = self.looks.at(stored, policy)
+        wanted = wanted_memories(stored, look, policy)
         return prepared(
             space,
             wanted,
             present,
             verified=verified,
+            look=look,
             embedder=self.embedder,
             index=self.policies.base.index,
         )

@@ -10,7 +10,7 @@ from datetime import datetime
 from graphmem.corpus.corpus_operation import CorpusOperation, CorpusWorld
 from graphmem.corpus.documents import MANIFEST, content_hash
 from graphmem.corpus.looks import Look
-from graphmem.corpus.memory_changes import memory_changes
+from graphmem.corpus.memory_changes import MemoryChanges, memory_changes
 from graphmem.corpus.push_attempts import proved
 from graphmem.corpus.push_plan import PushPlan
 from graphmem.corpus.push_result import VALID, PushCode, PushReason, PushResult, sound
@@ -177,8 +177,7 @@ class ProveCommit(CorpusOperation[PushResult]):
         Raises:
             MemoriesMoved: one is needed that was not locked.
         """
-        wanted = wanted_memories(proof.stored, proof.look, self.policy)
-        changes = memory_changes(wanted, proof.present)
+        changes = self._memory_changes(proof)
         if changes.is_empty:
             return Decision()
         draft = Draft(before=state, now=now, context_words=self.index.context_words)
@@ -188,6 +187,14 @@ class ProveCommit(CorpusOperation[PushResult]):
         if not remembering.decide(changes, proof.present):
             raise MemoriesMoved
         return draft.decision()
+
+    def _memory_changes(self, proof: Proof) -> MemoryChanges:
+        """What is to be written; as it was prepared, where all that it rests on is the same."""
+        known = self.prepared
+        if proof.present is known.present and proof.look is known.look:
+            return known.changes
+        wanted = wanted_memories(proof.stored, proof.look, self.policy)
+        return memory_changes(wanted, proof.present)
 
     def _marked(
         self, world: CorpusWorld, proof: Proof, result: PushResult, now: datetime

@@ -49,6 +49,8 @@ class PreparedMemories:
     index_of: Mapping[str, int] = field(default_factory=dict)  # of vectors, by content
     present: tuple[PresentMemory, ...] = ()
     verified: tuple[str | None, ...] = ()  # the proved commit of that time; empty: not known
+    look: Look | None = None  # at the revision
+    changes: MemoryChanges = field(default_factory=MemoryChanges)
 
 
 def prepared(
@@ -57,6 +59,7 @@ def prepared(
     present: Iterable[PresentMemory],
     *,
     verified: str | None,
+    look: Look,
     embedder: Embedder,
     index: IndexPolicy,
 ) -> PreparedMemories:
@@ -76,6 +79,8 @@ def prepared(
         ),
         present=present,
         verified=(verified,),
+        look=look,
+        changes=changes,
         vectors=vectors,
         index_of={content: number for number, content in enumerate(contents) if number in vectors},
     )
