@@ -27,6 +27,7 @@ from benchmarks.session_context import run_contexts
 from benchmarks.speed import run_speed
 from benchmarks.tenants import run_tenants
 from benchmarks.upkeep import run_upkeep
+from benchmarks.year import run_year
 from graphmem.bootstrap import embedder_of
 from graphmem.settings import load_settings
 
@@ -103,6 +104,7 @@ PARTS: dict[str, Callable[[Options, Console], Mapping[str, Any]]] = {
     "graph": lambda options, console: run_graph(options.data, console=console),
     "upkeep": lambda options, console: run_upkeep(options.data, console=console),
     "lifecycle": lambda options, console: run_lifecycle(options.data, console=console),
+    "year": lambda options, console: run_year(options.data, console=console),
     "contexts": lambda options, console: run_contexts(options.data, console=console),
     "companion": lambda options, console: run_companion(options.data, console=console),
     "governance": lambda options, console: run_governance(options.data, console=console),

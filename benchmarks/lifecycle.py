@@ -51,7 +51,7 @@ def run_lifecycle(data: Path, *, console: Console) -> dict[str, Any]:
         figures["turns"] = turn_times(service.target, console)
         if (data / FILE).is_file():
             figures["locomo"] = locomo_quality(data, service.target, console)
-        if (data / _LIFEBENCH).is_file():
+        if (data / LIFEBENCH).is_file():
             with in_this_process(service) as graphmem:
                 figures["volume"] = volume(data, service.target, graphmem, console)
     figures["exactly_once"] = exactly_once(console)
@@ -261,13 +261,13 @@ def _shares(cases: Sequence[Case], facts: Mapping[str, Heard]) -> dict[str, floa
     return shares | {"ratio": shares["evidence"] / shares["all"]}
 
 
-_LIFEBENCH = Path("lifebench") / "en-lumingqiang.json.gz"
-_BEAM = Path("beam") / "chats_100k.json.gz"
+LIFEBENCH = Path("lifebench") / "en-lumingqiang.json.gz"
+BEAM = Path("beam") / "chats_100k.json.gz"
 
 
 def volume(data: Path, target: Target, graphmem: Graphmem, console: Console) -> dict[str, Any]:
     """A year of one person's items and a long chat: what they leave in the store, half by half."""
-    turns = {"lifebench": _lifebench(data / _LIFEBENCH), "beam": _beam(data / _BEAM)}
+    turns = {"lifebench": _lifebench(data / LIFEBENCH), "beam": beam_turns(data / BEAM)}
     figures = {name: _posted(target, graphmem, name, each) for name, each in turns.items() if each}
     rows = [
         [
@@ -287,17 +287,21 @@ def volume(data: Path, target: Target, graphmem: Graphmem, console: Console) -> 
 
 def _lifebench(path: Path) -> list[dict[str, object]]:
     items = json.loads(gzip.decompress(path.read_bytes()))["items"]
+    return [
+        {"role": "user", "content": text[:32_000], "actor": "Lu"}
+        for item in items
+        if (text := text_of(item)).strip()
+    ]
+
+
+def text_of(item: Mapping[str, Any]) -> str:
+    """What an item of a year says, whatever it is: a message, a note, a photo, a call."""
     names = ("message_content", "content", "description", "caption", "title", "conversation")
-    said: list[dict[str, object]] = []
-    for item in items:
-        text = next((item[name] for name in names if item.get(name)), "")
-        text = text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
-        if text.strip():
-            said.append({"role": "user", "content": text[:32_000], "actor": "Lu"})
-    return said
+    text = next((item[name] for name in names if item.get(name)), "")
+    return text if isinstance(text, str) else json.dumps(text, ensure_ascii=False)
 
 
-def _beam(path: Path) -> list[dict[str, object]]:
+def beam_turns(path: Path) -> list[dict[str, object]]:
     """The turns of a chat about code, but for those with a password in them, which are refused."""
     if not path.is_file():
         return []

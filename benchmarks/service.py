@@ -10,15 +10,19 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from benchmarks.client import Target
+from graphmem.database import connect
+from graphmem.settings import load_settings
+from graphmem.store.job_runs import JobRuns
 
 _READY_SECONDS = 300.0
 _STOP_SECONDS = 60.0
 _POLL_SECONDS = 0.2
+_FAR_SLOT = 10**9
 _HOST = "127.0.0.1"
 
 
@@ -65,6 +69,16 @@ def stop(process: subprocess.Popen[bytes]) -> None:
     except subprocess.TimeoutExpired:
         process.kill()  # its guards end the rest
         process.wait()
+
+
+def jobs_taken_over(service: Service, jobs: Sequence[str]) -> None:
+    """Keep the service's own jobs process from running some jobs: their slots are taken."""
+    connection = connect(load_settings(service.environment))
+    try:
+        for job in jobs:
+            JobRuns(connection).claim_slot(job, _FAR_SLOT)
+    finally:
+        connection.close()
 
 
 def is_ready(target: Target) -> bool:

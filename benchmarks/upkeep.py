@@ -19,11 +19,8 @@ from benchmarks.client import Target
 from benchmarks.corpus import RandomVectors, load_corpus
 from benchmarks.loading import BATCH, add_batch, batches, item
 from benchmarks.metrics import percentile
-from benchmarks.service import Service, running_service
+from benchmarks.service import Service, jobs_taken_over, running_service
 from benchmarks.tables import show_table
-from graphmem.database import connect
-from graphmem.settings import load_settings
-from graphmem.store.job_runs import JobRuns
 
 _SPACES, _EACH = 1_000, 100
 _EXPIRED, _FORGOTTEN, _REPEATED = 5, 5, 10  # of each hundred; the repeated ones are pairs
@@ -31,7 +28,6 @@ _DIMENSIONS = 384
 _JOBS = ("expire", "archive", "curate_dedupe")
 _RECALLS, _WARM_UPS = 400, 20
 _MIB = 1024 * 1024
-_FAR_SLOT = 10**9
 _POLL_SECONDS = 0.05
 # so that what was loaded now is old enough to be archived
 _SETTINGS = {"GRAPHMEM__POLICY__UPKEEP__ARCHIVE__AGE_DAYS": "0"}
@@ -42,7 +38,7 @@ def run_upkeep(data: Path, *, console: Console) -> dict[str, Any]:
     """Load 100,000 memories into 1,000 spaces, and print what three jobs and recalls take."""
     with running_service(heap="1g", pagecache="512m", settings=_SETTINGS) as service:
         corpus = load_corpus(data, _EACH)
-        _take_over(service)
+        jobs_taken_over(service, _JOBS)
         _load(service.target, corpus.texts, console)
         alone = _recalled(service.target, corpus.questions, _enough())
         runs, beside = _jobs_beside_recalls(service, corpus.questions)
@@ -70,16 +66,6 @@ def run_upkeep(data: Path, *, console: Console) -> dict[str, Any]:
             for name, values in (("alone", alone), ("beside", beside))
         },
     }
-
-
-def _take_over(service: Service) -> None:
-    """Keep the service's own jobs process from running these jobs: their slots are taken."""
-    connection = connect(load_settings(service.environment))
-    try:
-        for job in _JOBS:
-            JobRuns(connection).claim_slot(job, _FAR_SLOT)
-    finally:
-        connection.close()
 
 
 def _load(target: Target, texts: tuple[str, ...], console: Console) -> None:

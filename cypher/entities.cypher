@@ -338,6 +338,15 @@ RETURN e.entity_key AS key, @entity
 ORDER BY key
 LIMIT $limit;
 
+// name: declared_there
+// Which of some entities, by key, are declared.
+// parameters: space_keys
+UNWIND $space_keys AS key
+MATCH (e:Entity {key: key})
+WHERE e.declared
+RETURN key
+ORDER BY key;
+
 // name: take
 // Take the locks of entities, in order, and return them; one that is not there yet is made, for its key to be locked.
 // parameters: space_keys

@@ -284,13 +284,15 @@ CALL (entities) {
 RETURN missing, edges, [e IN entities | [e.entity_key, e.label]] AS entities, facts, relations;
 
 // name: text_counts
-// How many memories the text index has for each of some searches, counted up to a number; in the order of the searches.
-// parameters: most, texts
+// How many memories of some spaces the text index has for each of some searches, counted up to a number; in the order
+// of the searches.
+// parameters: most, spaces, texts
 CYPHER 25
 UNWIND range(0, size($texts) - 1) AS place
 CALL (place) {
   MATCH (m:Memory)
     SEARCH m IN (FULLTEXT INDEX memory_text FOR $texts[place] LIMIT $most)
+  WHERE m.space IN $spaces
   RETURN count(m) AS found
 }
 RETURN found

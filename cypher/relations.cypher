@@ -140,6 +140,14 @@ WITH a, r, b ORDER BY r.key LIMIT $limit
 RETURN r.key AS key, @relation AS relation
 ORDER BY key;
 
+// name: there
+// Which of some relations, by key, are here.
+// parameters: space_keys
+UNWIND $space_keys AS key
+MATCH (:Entity)-[r:RELATION {key: key}]->(:Entity)
+RETURN key
+ORDER BY key;
+
 // name: move
 // Let relations start and end at one entity instead of another: all of them, those of some keys, or those that rest
 // on some memories alone. One between the two stays, and hides where they are one. Each remembers the change.

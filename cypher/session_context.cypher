@@ -26,7 +26,7 @@ CALL () {
   RETURN collect([toString(b.last_at), b.topics, COLLECT {
     MATCH (b)-[h:HOLDS]->(m)
     WHERE @holds_now
-    RETURN [m.uid, h.topics] ORDER BY h.number, m.key
+    RETURN [m.key, h.topics] ORDER BY h.number, m.key
   }]) AS boxes
 }
 RETURN profile, artefacts, boxes;

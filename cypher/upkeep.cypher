@@ -166,7 +166,9 @@ LIMIT 100;
 // also in slot: _b
 CYPHER 25
 MATCH (m:Memory)
-WHERE m.space = $space AND m.status = 'active' AND m.expires_at > $now AND NOT coalesce(m.pinned, false)
+USING INDEX SEEK m:Memory(space, status, created_at)
+WHERE m.space = $space AND m.status = 'active' AND m.created_at > datetime({year: 1})
+  AND m.expires_at > $now AND NOT coalesce(m.pinned, false)
   AND m.kept_by IS NULL AND m.type <> 'Todo' AND NOT coalesce(m.context_built, false) AND @no_episode
 WITH m ORDER BY m.created_at DESC, m.key DESC LIMIT $newest
 OPTIONAL MATCH (c:Chunk)-[:OF]->(m)
@@ -209,14 +211,14 @@ UNWIND keys AS key
 RETURN DISTINCT key
 ORDER BY key;
 
-// name: texts
-// What the active memories of a space say, by key.
-// parameters: after, limit, space
+// name: newest_texts
+// What the newest active memories of a space say, the newest first.
+// parameters: limit, space
 MATCH (m:Memory)
-USING INDEX SEEK m:Memory(key)
-WHERE @in_space AND m.key > $after AND m.status = 'active'
+USING INDEX SEEK m:Memory(space, status, created_at)
+WHERE m.space = $space AND m.status = 'active' AND m.created_at > datetime({year: 1})
 RETURN m.key AS key, m.content AS content
-ORDER BY key
+ORDER BY m.created_at DESC, m.key DESC
 LIMIT $limit;
 
 // name: statements

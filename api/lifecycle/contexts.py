@@ -81,7 +81,7 @@ def _view(told: ToldContext) -> dict[str, Any]:
         "text": told.context.text,
         "plan": told.plan.value,
         "sections": [_section_view(each) for each in told.context.sections],
-        "memories": list(told.context.memories),
+        "memories": list(told.context.uids),
         "tokens": told.context.tokens,
         "mode": told.mode,
         "degraded": list(told.degraded),

@@ -196,6 +196,9 @@ class LastRecallOf(Schema):
     session = fields.String()
 
 
+_SUGGESTED = {"description": "What POST /v1/feedback may be asked for: the user objects"}
+
+
 class HeedAnswer(Schema):
     """What became of a turn."""
 
@@ -204,11 +207,7 @@ class HeedAnswer(Schema):
     signal = fields.Nested(SignalAnswer)
     buffer = fields.Nested(BufferDecision)
     extraction = fields.Nested(ExtractionAnswer, allow_none=True)
-    suggests_feedback = fields.Nested(
-        LastRecallOf,
-        allow_none=True,
-        metadata={"description": "What POST /v1/feedback may be asked for: the user objects"},
-    )
+    suggests_feedback = fields.Nested(LastRecallOf, allow_none=True, metadata=_SUGGESTED)
     trace_id = fields.String()
 
 
@@ -226,6 +225,7 @@ class HeedBatchAnswer(Schema):
     turns = fields.List(fields.Nested(HeededTurn))
     buffer = fields.Nested(BufferDecision)
     extractions = fields.List(fields.Nested(ExtractionAnswer))
+    suggests_feedback = fields.Nested(LastRecallOf, allow_none=True, metadata=_SUGGESTED)
     trace_id = fields.String()
 
 
@@ -347,12 +347,15 @@ def heeded_view(heeded: Heeded) -> dict[str, Any]:
         },
         "buffer": decision_view(arrived),
         "extraction": extraction_view(extraction) if extraction else None,
-        "suggests_feedback": _last_recall_view(arrived.turn) if heeded.suggests_feedback else None,
+        "suggests_feedback": _suggested(heeded),
         "trace_id": heeded.trace_id,
     }
 
 
-def _last_recall_view(turn: Turn) -> dict[str, str]:
+def _suggested(heeded: Heeded) -> dict[str, str] | None:
+    if not heeded.suggests_feedback:
+        return None
+    turn = heeded.arrived.turns[0].turn
     return {"space": turn.space.name, "session": turn.conversation_id}
 
 
@@ -364,6 +367,7 @@ def heeded_batch_view(heeded: Heeded) -> dict[str, Any]:
         "turns": [{"uid": each.turn.uid, "decision": each.decision.choice.value} for each in turns],
         "buffer": decision_view(turns[-1]),
         "extractions": list(map(extraction_view, heeded.extractions)),
+        "suggests_feedback": _suggested(heeded),
         "trace_id": heeded.trace_id,
     }
 

@@ -3,7 +3,7 @@
 import os
 import signal
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TextIO
 
 import click
@@ -14,9 +14,11 @@ from graphmem.bootstrap import Graphmem, build, embedder_of
 from graphmem.cli.companion import companion
 from graphmem.cli.corpus import corpus
 from graphmem.cli.governance import governed, trace
+from graphmem.cli.lifecycle import lifecycle
 from graphmem.cli.shared import (
     OUTPUT,
     TENANT,
+    counted,
     named_wrongly,
     open_service,
     operator,
@@ -144,7 +146,7 @@ def jobs_run(
     waiting = Console(stderr=True).status(f"{name} is running …")
 
     def show(run: Run) -> None:
-        waiting.update(f"{name} is running … {_counted(run.counts)}")
+        waiting.update(f"{name} is running … {counted(run.counts)}")
 
     # re-embedding is what one does when the embedder does not fit
     with open_service(settings, check=name != REEMBED) as graphmem, waiting:
@@ -173,10 +175,6 @@ def _run_row(record: RunRecord) -> dict[str, object]:
         "degraded": list(record.degraded),
         "error": record.error,
     }
-
-
-def _counted(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{what} {number:,}" for what, number in counts.items())
 
 
 def _space_key(name: str | None, tenant: str) -> str:
@@ -477,7 +475,7 @@ def import_space(settings: Settings, space: str, file: TextIO, tenant: str, outp
     done = Imported()
     with open_service(settings) as graphmem, Console(stderr=True).status("importing …") as waiting:
         for done in import_lines(graphmem.transfers, file, named, caller=caller):
-            waiting.update(f"importing … {_counted(done.counts)}")
+            waiting.update(f"importing … {counted(done.counts)}")
     for problem in done.problems:
         click.echo(problem, err=True)
     print_rows([dict(done.counts)], output)
@@ -495,5 +493,5 @@ def demo(settings: Settings) -> None:
     run_demo(settings, Console())
 
 
-for command in (companion, corpus, governed, trace):
+for command in (companion, corpus, governed, lifecycle, trace):
     cli.add_command(command)

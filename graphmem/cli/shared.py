@@ -67,6 +67,11 @@ def operator(tenant: str = FIRST_TENANT) -> Caller:
     return Caller(key_id="cli", tenant=tenant, role=Role.ADMIN, spaces=("*",))
 
 
+def counted(counts: Mapping[str, int]) -> str:
+    """Counts on one line."""
+    return ", ".join(f"{what} {number:,}" for what, number in counts.items())
+
+
 def print_rows(rows: Sequence[Mapping[str, object]], output: str) -> None:
     """Print rows as a table, or as JSON."""
     if output == "json":

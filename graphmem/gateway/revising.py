@@ -51,7 +51,7 @@ def create(draft: Draft, item: Item, policy: Policy, *, instead_of: Memory | Non
         created_at=request.created_at or draft.now,
         updated_at=request.updated_at or request.created_at or draft.now,
         status=request.status,
-        status_reason=request.status_reason or (None if is_active else Reason.IMPORT),
+        status_reason=_status_reason(request),
         status_at=request.status_at or (None if is_active else draft.now),
         embedded=item.has_vectors,
         claims_content=claims_content(request),
@@ -62,11 +62,19 @@ def create(draft: Draft, item: Item, policy: Policy, *, instead_of: Memory | Non
     return memory
 
 
+def _status_reason(request: WriteRequest) -> str | None:
+    """Why a memory stands as it does; one that comes without a reason was imported so."""
+    if request.status_reason is None and request.status is not Status.ACTIVE:
+        return Reason.IMPORT
+    return request.status_reason or None
+
+
 def _doubtful_until(item: Item, now: datetime) -> datetime | None:
     """When a memory that is hardly believed goes quiet by itself (003, Confidence tiers)."""
     request, doubt = item.request, item.doubt
     is_sure = request.confidence >= doubt.confidence or request.pinned
-    if is_sure or request.kept_by or not doubt.enabled:
+    is_kept = request.created_at is not None and "expires_at" in request.given
+    if is_sure or is_kept or request.kept_by or not doubt.enabled:
         return None
     return now + timedelta(days=doubt.days)
 

@@ -37,23 +37,39 @@ from graphmem.store.sources import Sources
 _AT_ONCE = 200
 _PROBLEMS_MAX = 100
 Request = TypeVar("Request", WriteRequest, EdgeRequest)
-Line = tuple[int, Any]  # the number of a line and what it holds
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Record:
+    """What is to be taken in: where it stands, its kind of line, and what that holds."""
+
+    place: str  # as a problem of it is named
+    kind: str
+    value: Any
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Unread:
+    """What could not be read, where it stands, and why."""
+
+    place: str
+    error: InvalidInput
 
 
 @dataclass(kw_only=True)
 class Imported:
-    """How many lines had each outcome, and what is wrong with the first hundred that failed."""
+    """How many records had each outcome, and what is wrong with the first hundred that failed."""
 
     counts: Counter[str] = field(default_factory=Counter)
     problems: list[str] = field(default_factory=list)
 
-    def note_problem(self, number: int, error: GraphmemError) -> None:
-        """Note what is wrong with a line."""
+    def note_problem(self, place: str, error: GraphmemError) -> None:
+        """Note what is wrong with a record."""
         self.counts["failed"] += 1
         fields = error.fields if isinstance(error, InvalidInput) else {}
         texts = "; ".join(f"{path}: {' '.join(said)}" for path, said in fields.items())
         if len(self.problems) < _PROBLEMS_MAX:
-            self.problems.append(f"line {number}: {texts or error.message}")
+            self.problems.append(f"{place}: {texts or error.message}")
 
 
 def export_lines(transfers: Sequence[Transfer], space: Space) -> Iterator[str]:
@@ -75,28 +91,49 @@ def import_lines(
         StoreUnavailable: the database does not answer; lines that were written are known when they
             come again.
     """
-    done = Imported()
     kinds = [transfer.kind for transfer in transfers]
     numbered = enumerate(lines, start=1)
-    while batch := list(islice(numbered, _AT_ONCE)):
-        found = _by_kind(batch, kinds, done)
+    found = (_found(f"line {number}", line, kinds) for number, line in numbered if line.strip())
+    return import_records(transfers, found, space, caller=caller)
+
+
+def import_records(
+    transfers: Sequence[Transfer],
+    found: Iterable[Record | Unread],
+    space: Space,
+    *,
+    caller: Caller,
+) -> Iterator[Imported]:
+    """Write records into a space, as ``import_lines`` does; each names its place.
+
+    Raises:
+        Forbidden, StoreUnavailable: see import_lines.
+    """
+    done = Imported()
+    left = iter(found)
+    while batch := list(islice(left, _AT_ONCE)):
+        by_kind = _by_kind(batch, done)
         for transfer in transfers:
-            _write(transfer, found[transfer.kind], space, caller, done)
+            _write(transfer, by_kind[transfer.kind], space, caller, done)
         yield done
 
 
-def _by_kind(
-    batch: Iterable[tuple[int, str]], kinds: Sequence[str], done: Imported
-) -> Mapping[str, list[Line]]:
-    found: dict[str, list[Line]] = defaultdict(list)
-    for number, line in batch:
-        try:
-            if line.strip():
-                kind, value = _parsed(line, kinds)
-                found[kind].append((number, value))
-        except InvalidInput as error:
-            done.note_problem(number, error)
+def _by_kind(batch: Iterable[Record | Unread], done: Imported) -> defaultdict[str, list[Record]]:
+    found: defaultdict[str, list[Record]] = defaultdict(list)
+    for each in batch:
+        if isinstance(each, Record):
+            found[each.kind].append(each)
+        else:
+            done.note_problem(each.place, each.error)
     return found
+
+
+def _found(place: str, line: str, kinds: Sequence[str]) -> Record | Unread:
+    try:
+        kind, value = _parsed(line, kinds)
+    except InvalidInput as error:
+        return Unread(place=place, error=error)
+    return Record(place=place, kind=kind, value=value)
 
 
 def _parsed(line: str, kinds: Sequence[str]) -> tuple[str, Any]:
@@ -114,12 +151,13 @@ def _parsed(line: str, kinds: Sequence[str]) -> tuple[str, Any]:
 
 
 def _write(
-    transfer: Transfer, lines: Sequence[Line], space: Space, caller: Caller, done: Imported
+    transfer: Transfer, records: Sequence[Record], space: Space, caller: Caller, done: Imported
 ) -> None:
-    outcomes = transfer.write(space, [value for _, value in lines], caller=caller) if lines else ()
-    for (number, _), outcome in zip(lines, outcomes, strict=True):
+    values = [record.value for record in records]
+    outcomes = transfer.write(space, values, caller=caller) if values else ()
+    for record, outcome in zip(records, outcomes, strict=True):
         if isinstance(outcome, GraphmemError):
-            done.note_problem(number, outcome)
+            done.note_problem(record.place, outcome)
         else:
             done.counts[outcome] += 1
 

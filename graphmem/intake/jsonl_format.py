@@ -258,9 +258,16 @@ def _request(loaded: Mapping[str, Any], space: Space) -> WriteRequest:
         values["entities"] = tuple(EntityRef(**ref) for ref in values["entities"])
     if "tags" in values:
         values["tags"] = tuple(values["tags"])
+    values |= _said_to_be_none(loaded)
     values["has_turns"] = values.pop("turns", None) is not None  # lines of their own tell of them
     values |= {"space": space.name, "dedupe": Dedupe.NONE}
     return WriteRequest(**values, given=frozenset(values) - _NOT_GIVEN)
+
+
+def _said_to_be_none(loaded: Mapping[str, Any]) -> dict[str, Any]:
+    """What a line says not to be there, where else there would be something by default."""
+    nothing = {"status_reason": "", "expires_at": None}
+    return {name: none for name, none in nothing.items() if name in loaded and loaded[name] is None}
 
 
 def _sources_of(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,14 +3,19 @@
 Sections stand in one order, whole lines only; what a line says can begin no line of its own.
 """
 
-from collections.abc import Sequence, Sized
+from collections.abc import Callable, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import TypeVar
 
-from graphmem.model.memory import Memory
+from graphmem.model.memory import Memory, memory_key
 from graphmem.model.notebook import NotedQuestion, ProfileLine
+from graphmem.model.space import Space
 from graphmem.store.session_context import ShownBox
+from graphmem.text.normalise import comparable
 from graphmem.text.rendering import within_line
+
+Thing = TypeVar("Thing")
 
 CHARS_PER_TOKEN = 4
 # of the budget, so that a long profile leaves room for what was recalled
@@ -31,7 +36,7 @@ _HEADINGS = {
 class ContextInput:
     """All that a context may show, in the order in which it is wanted.
 
-    ``recalled`` come best first; ``artefacts`` are pairs of a memory's uid and its words.
+    ``recalled`` come best first; ``artefacts`` are pairs of a memory's key and its words.
     """
 
     recalled: Sequence[Memory] = ()
@@ -43,10 +48,10 @@ class ContextInput:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContextLine:
-    """A line, and the uids of the memories that it rests on."""
+    """A line, and the keys of the memories that it rests on."""
 
     text: str
-    uids: tuple[str, ...]
+    memories: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -65,9 +70,14 @@ class Section:
         return "\n".join((f"{_HEADINGS[self.name]}:", *(line.text for line in self.lines)))
 
     @property
+    def memories(self) -> tuple[str, ...]:
+        """The keys of the memories that it rests on, each once."""
+        return tuple(dict.fromkeys(key for line in self.lines for key in line.memories))
+
+    @property
     def uids(self) -> tuple[str, ...]:
-        """The memories that it rests on, each once."""
-        return tuple(dict.fromkeys(uid for line in self.lines for uid in line.uids))
+        """Their uids, each once."""
+        return _uids(self.memories)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -88,8 +98,13 @@ class Context:
 
     @property
     def memories(self) -> tuple[str, ...]:
-        """The uids of the memories that it rests on, each once."""
-        return tuple(dict.fromkeys(uid for each in self.sections for uid in each.uids))
+        """The keys of the memories that it rests on, each once."""
+        return tuple(dict.fromkeys(key for each in self.sections for key in each.memories))
+
+    @property
+    def uids(self) -> tuple[str, ...]:
+        """Their uids, each once."""
+        return _uids(self.memories)
 
 
 def build_context(given: ContextInput, *, max_tokens: int) -> Context:
@@ -100,26 +115,24 @@ def build_context(given: ContextInput, *, max_tokens: int) -> Context:
     """
     size = max_tokens * CHARS_PER_TOKEN
     page = _Page(left=size)
-    page.add(
-        "artefacts",
-        [_line(f"\u201c{within_line(text)}\u201d", (uid,)) for uid, text in given.artefacts],
-    )
-    profile = [_line(within_line(each.text), each.memories) for each in given.profile]
-    page.add("profile", profile, most=round(size * _PROFILE_SHARE))
-    boxes = [_line(_box_text(each), each.memories) for each in given.boxes]
+    page.add("artefacts", given.artefacts, _quote)
+    page.add("profile", given.profile, _profile_line, most=round(size * _PROFILE_SHARE))
+    boxes = [_box_line(box) for box in given.boxes]
     reserved = min(_size_of("boxes", boxes), round(size * _BOXES_SHARE))
     best = page.best(given.recalled, kept_free=reserved)
-    notes = [_memory_line(each) for each in given.recalled if not each.is_episode]
-    page.add("notes", notes, among=best)
-    page.add("boxes", boxes)
-    episodes = [_memory_line(each) for each in given.recalled if each.is_episode]
-    page.add("episodes", episodes, among=best)
+    page.add_best("notes", given.recalled, best)
+    episodes = [best[each.key] for each in given.recalled if each.is_episode and each.key in best]
+    page.add("boxes", given.boxes, _box_line, most=page.left - _size_of("episodes", episodes))
+    page.add_best("episodes", given.recalled, best)
     if given.questions:
-        page.add(
-            "questions",
-            [_line(within_line(each.question), each.memories) for each in given.questions],
-        )
+        page.add("questions", given.questions, _question_line)
     return Context(sections=tuple(page.sections))
+
+
+def said_once(recalled: Sequence[Memory], space: Space) -> list[Memory]:
+    """Memories without those of other spaces that say what one of the space says."""
+    own = {comparable(each.content) for each in recalled if each.space == space}
+    return [each for each in recalled if each.space == space or comparable(each.content) not in own]
 
 
 @dataclass(kw_only=True)
@@ -133,45 +146,57 @@ class _Page:
     def add(
         self,
         name: str,
-        lines: Sequence[ContextLine],
+        things: Sequence[Thing],
+        line: Callable[[Thing], ContextLine],
         *,
         most: int | None = None,
-        among: frozenset[str] | None = None,
     ) -> None:
-        """Add the first lines that fit: of ``most`` characters, of the memories ``among`` alone."""
-        new = lines if name == "boxes" else self._new(lines)
-        wanted = [line for line in new if among is None or among.issuperset(line.uids)]
-        gap = self._gap()
+        """Add the first lines of things that fit, of ``most`` characters; none of what was told."""
         room = self.left if most is None else min(self.left, most)
-        kept = _first_that_fit(wanted, room - gap - len(_HEADINGS[name]) - 1)
-        section = Section(name=name, lines=kept, cut=len(new) - len(kept))
-        self.sections.append(section)
-        if kept:
-            self.left -= len(section.text) + gap
-        if name != "boxes":
-            self.told |= set(section.uids)
+        lines = map(line, things)
+        new = [each for each in lines if name == "boxes" or self.told.isdisjoint(each.memories)]
+        kept = _first_that_fit(new, room - self._gap() - len(_HEADINGS[name]) - 1)
+        self._close(name, kept, cut=len(new) - len(kept))
 
-    def best(self, memories: Sequence[Memory], *, kept_free: int) -> frozenset[str]:
-        """The uids of the first memories that fit as notes and episodes, beside what stays free."""
-        left, begun, best = self.left - kept_free, set[str](), set[str]()
+    def add_best(
+        self, name: str, memories: Sequence[Memory], best: Mapping[str, ContextLine]
+    ) -> None:
+        """Add the lines of the best memories of a section."""
+        its = (each.key for each in memories if _section_of(each) == name)
+        new = [key for key in its if key not in self.told]
+        kept = tuple(best[key] for key in new if key in best)
+        self._close(name, kept, cut=len(new) - len(kept))
+
+    def best(self, memories: Sequence[Memory], *, kept_free: int) -> Mapping[str, ContextLine]:
+        """The lines of the first memories that fit beside what stays free, by key."""
+        left, begun, best = self.left - kept_free, set[str](), dict[str, ContextLine]()
         for memory in memories:
-            name = "episodes" if memory.is_episode else "notes"
-            if memory.uid in self.told:
+            if memory.key in self.told:
                 continue
-            left -= len(_memory_line(memory).text) + 1
+            name, line = _section_of(memory), _memory_line(memory)
+            left -= len(line.text) + 1
             left -= 0 if name in begun else len(_HEADINGS[name]) + 1 + self._gap(begun)
             if left < 0:
                 break
             begun.add(name)
-            best.add(memory.uid)
-        return frozenset(best)
+            best[memory.key] = line
+        return best
+
+    def _close(self, name: str, lines: tuple[ContextLine, ...], *, cut: int) -> None:
+        section = Section(name=name, lines=lines, cut=cut)
+        if lines:
+            self.left -= len(section.text) + self._gap()
+        if name != "boxes":
+            self.told |= set(section.memories)
+        self.sections.append(section)
 
     def _gap(self, begun: Sized = ()) -> int:
         """How many characters stand before the next section: a blank line, but for the first."""
         return 2 if begun or any(section.lines for section in self.sections) else 0
 
-    def _new(self, lines: Sequence[ContextLine]) -> list[ContextLine]:
-        return [line for line in lines if self.told.isdisjoint(line.uids)]
+
+def _section_of(memory: Memory) -> str:
+    return "episodes" if memory.is_episode else "notes"
 
 
 def _size_of(name: str, lines: Sequence[ContextLine]) -> int:
@@ -186,17 +211,39 @@ def _first_that_fit(lines: Sequence[ContextLine], room: int) -> tuple[ContextLin
     return tuple(line for line, size in zip(lines, sizes, strict=True) if size <= room)
 
 
-def _line(text: str, uids: tuple[str, ...]) -> ContextLine:
-    return ContextLine(text=f"- {text}", uids=uids)
+def _quote(artefact: tuple[str, str]) -> ContextLine:
+    key, text = artefact
+    return _line(f"\u201c{within_line(text)}\u201d", (key,))
+
+
+def _profile_line(line: ProfileLine) -> ContextLine:
+    return _line(within_line(line.text), _keys(line.space, line.memories))
+
+
+def _question_line(question: NotedQuestion) -> ContextLine:
+    return _line(within_line(question.question), _keys(question.space, question.memories))
+
+
+def _line(text: str, memories: tuple[str, ...]) -> ContextLine:
+    return ContextLine(text=f"- {text}", memories=memories)
+
+
+def _keys(space: Space, uids: Sequence[str]) -> tuple[str, ...]:
+    return tuple(memory_key(space, uid) for uid in uids)
+
+
+def _uids(keys: Sequence[str]) -> tuple[str, ...]:
+    """The uids of keys, each once; memories of two spaces may have one uid."""
+    return tuple(dict.fromkeys(key.partition("|")[2] for key in keys))
 
 
 def _memory_line(memory: Memory) -> ContextLine:
     """A memory with the day on which it was said or stored."""
     day = (memory.occurred_at or memory.created_at).date()
-    return _line(f"{within_line(memory.content)} ({day})", (memory.uid,))
+    return _line(f"{within_line(memory.content)} ({day})", (memory.key,))
 
 
-def _box_text(box: ShownBox) -> str:
+def _box_line(box: ShownBox) -> ContextLine:
     topics = ", ".join(within_line(topic, apart=",") for topic in box.topics[:_TOPICS_SHOWN])
     memories = "1 memory" if len(box.memories) == 1 else f"{len(box.memories)} memories"
-    return f"{box.last_at.date()}: {topics} ({memories})"
+    return _line(f"{box.last_at.date()}: {topics} ({memories})", box.memories)

@@ -6,10 +6,16 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from graphmem.adapters.asking import Ask
-from graphmem.errors import ModelUnavailable
+from graphmem.errors import ModelUnavailable, StoreUnavailable
 from graphmem.gateway.gateway import Gateway
 from graphmem.lifecycle.artefacts import artefact_limit
-from graphmem.lifecycle.context import CHARS_PER_TOKEN, Context, ContextInput, build_context
+from graphmem.lifecycle.context import (
+    CHARS_PER_TOKEN,
+    Context,
+    ContextInput,
+    build_context,
+    said_once,
+)
 from graphmem.lifecycle.feedback import NoteLastRecall
 from graphmem.lifecycle.rerank import reranked
 from graphmem.model.caller import Caller
@@ -21,8 +27,9 @@ from graphmem.model.space import Space, SpaceKind, shared_space
 from graphmem.ports import Clock, LanguageModel
 from graphmem.recall.expansion import Expansion
 from graphmem.recall.planner import Plan, plan
-from graphmem.recall.recall import Recall
+from graphmem.recall.recall import Found, Recall
 from graphmem.recall.request import Bundle, RankerName, RecallRequest
+from graphmem.recall.spaces import readable_spaces
 from graphmem.store.questions import Questions
 from graphmem.store.session_context import SessionContextReader
 from graphmem.store.spaces import SpacePolicies
@@ -81,21 +88,25 @@ class ContextKeeper:
         config = policy.lifecycle
         most = max_tokens or config.max_memory_tokens
         chosen = plan(query, policy.recall.plan) if config.recall_planner_enabled else Plan.FULL
-        spaces = self._spaces(space, caller)
-        bundle = self._recalled(spaces, query, chosen, policy, most, caller)
+        spaces = [each.name for each in self._spaces(space, caller)]
+        found = self._found(spaces, query, chosen, policy, most, caller)
+        bundle = found.bundle
         if chosen is Plan.NO_RECALL:
+            self.recall.note(found, ())
             return _told(Context(), chosen, bundle, mode=bundle.mode.value)
-        recalled = [item.memory for item in bundle.items if item.memory.kept_by is None]
+        recalled = [item.memory for item in bundle.items]
         recalled, failed = self._reranked(query, recalled, config)
-        bundle = replace(bundle, degraded=(*bundle.degraded, *failed))
         mode = bundle.mode.value
         if not recalled:
-            recalled = self.reader.newest(spaces, limit=_RECALLED_MAX, now=self.clock.now())
+            wider = readable_spaces(spaces, caller)
+            recalled = self.reader.newest(wider, limit=_RECALLED_MAX, now=self.clock.now())
             mode = NEWEST if recalled else mode
-        given = self._given(space, recalled, chosen, config)
+        given = self._given(space, said_once(recalled, space), chosen, config)
         context = build_context(given, max_tokens=most)
+        self.recall.note(found, context.memories)
         if session is not None:
-            self._remember(space, session, query, bundle.trace_id, context, recalled, caller)
+            failed = (*failed, *self._remember(space, session, query, bundle, context, caller))
+        bundle = replace(bundle, degraded=(*bundle.degraded, *failed))
         return _told(context, chosen, bundle, mode=mode)
 
     def _spaces(self, space: Space, caller: Caller) -> list[Space]:
@@ -104,30 +115,31 @@ class ContextKeeper:
         widens = space.kind is not SpaceKind.ORCHESTRATOR and space != shared
         return [space, shared] if widens and caller.may_see(shared) else [space]
 
-    def _recalled(
+    def _found(
         self,
-        spaces: Sequence[Space],
+        spaces: Sequence[str],
         query: str,
         chosen: Plan,
         policy: Policy,
         max_tokens: int,
         caller: Caller,
-    ) -> Bundle:
+    ) -> Found:
         room = max_tokens * CHARS_PER_TOKEN // _LINE_CHARS
         full = max(policy.recall.plan.full_limit, min(_RECALLED_MAX, room))
         limit = policy.recall.plan.minimal_limit if chosen is Plan.MINIMAL else full
         request = RecallRequest(
-            spaces=[each.name for each in spaces],
+            spaces=spaces,
             query=query,
             limit=limit,
             candidates_vector=_BY_MEANING,
             ranker=RankerName.LIFECYCLE,
             graph=chosen is Plan.GRAPH_MODE,
             edges=False,
+            kept=False,
             expansion=_expansion(policy.lifecycle),
             plan=chosen is Plan.NO_RECALL,
         )
-        return self.recall.recall(request, caller=caller)
+        return self.recall.find(request, caller=caller)
 
     def _reranked(
         self, query: str, recalled: list[Memory], config: LifecycleConfig
@@ -154,7 +166,7 @@ class ContextKeeper:
         beside = self.reader.beside(space, [each.key for each in quotable], since=since, now=now)
         most = artefact_limit(chosen, len(recalled), config.verbatim_artifacts_max_recall)
         words = dict(beside.artefacts)
-        quoted = [(each.uid, words[each.key]) for each in recalled if each.key in words]
+        quoted = [(each.key, words[each.key]) for each in recalled if each.key in words]
         return ContextInput(
             recalled=recalled,
             artefacts=quoted[:most],
@@ -174,21 +186,25 @@ class ContextKeeper:
         space: Space,
         session: str,
         query: str,
-        recall: str,
+        bundle: Bundle,
         context: Context,
-        recalled: Sequence[Memory],
         caller: Caller,
-    ) -> None:
-        shown = set(context.memories)
+    ) -> tuple[str, ...]:
+        """Remember what a session was told; what did not work, for no reader waits for it."""
         last = LastRecall(
             space=space,
             session=session,
-            recall=recall,
-            memories=[each.key for each in recalled if each.uid in shown],
+            recall=bundle.trace_id,
+            memories=context.memories,
             query_hash=query_hash(query),
             at=self.clock.now(),
         )
-        self.gateway.execute(NoteLastRecall(last=last), caller)
+        try:
+            self.gateway.execute(NoteLastRecall(last=last), caller)
+        except StoreUnavailable as error:
+            log.warning("what a session was told is not remembered: %s", error.message)
+            return ("last_recall_not_kept",)
+        return ()
 
 
 def _expansion(config: LifecycleConfig) -> Expansion | None:

@@ -48,12 +48,12 @@ class WriteRequest:
 
     ``given`` names the fields that the caller set: a revision changes only those, so an update
     never loses what it does not speak of. What another system kept brings its own ``status`` and
-    times of recording along. ``proposed_uid`` is what a new memory is called; unlike ``uid`` it
-    says nothing of which memory is meant. ``native`` and ``kept_by`` are set by rooms alone.
-    ``claims_content`` says whether equal content reinforces
-    it; None: where it has no uid of its own. One that ``upserts`` writes its status, time and
-    content over a memory of its uid, also over a superseded one (002, Storage). ``said`` is what
-    its turn says, where that is not its content.
+    times of recording along; an empty ``status_reason`` is one that nobody gave. ``proposed_uid``
+    is what a new memory is called; unlike ``uid`` it says nothing of which memory is meant.
+    ``native`` and ``kept_by`` are set by rooms alone. ``claims_content`` says whether equal content
+    reinforces it; None: where it has no uid of its own. One that ``upserts`` writes its status,
+    time and content over a memory of its uid, also over a superseded one (002, Storage). ``said``
+    is what its turn says, where that is not its content.
     """
 
     space: str

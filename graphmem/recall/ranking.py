@@ -20,7 +20,8 @@ def ranked(fetched: CandidateSet, search: Search, question: Question) -> list[Sc
     """The candidates in the order of the question's ranker, best first."""
     request, ranker, policy = question.request, question.ranker, question.policy
     said = _remembered_turns(fetched)
-    candidates = [_candidate(row, fetched, said) for row in fetched.rows]
+    rows = [row for row in fetched.rows if request.kept or not _is_kept(row, fetched)]
+    candidates = [_candidate(row, fetched, said) for row in rows]
     if search.vector_memories:
         candidates = list(_within(candidates, search.vector_memories, search.text_limit))
     match ranker:
@@ -38,6 +39,11 @@ def _remembered_turns(fetched: CandidateSet) -> frozenset[str]:
     """The turns that candidates say word for word."""
     said = (node for node in fetched.nodes.values() if not _is_extracted(node))
     return frozenset(uid for node in said for uid in node.get("turns") or ())
+
+
+def _is_kept(row: CandidateRow, fetched: CandidateSet) -> bool:
+    """Whether a room keeps a candidate, as far as its content came along."""
+    return fetched.nodes.get(row.key, {}).get("kept_by") is not None
 
 
 def _is_extracted(node: Mapping[str, Any]) -> bool:

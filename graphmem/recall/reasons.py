@@ -4,7 +4,7 @@ Pure, over what the trace kept.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Any
@@ -84,6 +84,21 @@ def kept_candidates(
         (numbers[entry.candidate.key.partition("|")[0]], entry.candidate.uid, round(entry.score, 6))
         for entry in scored
     ]
+
+
+def trace_of_shown(trace: TraceRecord, shown: Sequence[str]) -> TraceRecord:
+    """The trace of a recall of which only some memories, by key, were shown, in their order."""
+    numbers = {space: number for number, space in enumerate(trace.spaces)}
+    candidates: Sequence[Any] = trace.events
+    scores = {(space, uid): score for space, uid, score in candidates}
+    named = [(space, uid) for space, _, uid in (key.partition("|") for key in shown)]
+    first = [(numbers[space], uid) for space, uid in named]
+    behind = [place for place in scores if place not in set(first)]
+    return replace(
+        trace,
+        events=[(*place, scores.get(place)) for place in (*first, *behind)],
+        request={**trace.request, "returned": len(first)},
+    )
 
 
 def why(trace: TraceRecord, memory: Memory, before: Memory | None) -> Why:

@@ -22,7 +22,7 @@ from graphmem.recall.expansion import fused_cues, rarest, words_to_count
 from graphmem.recall.planner import Plan
 from graphmem.recall.question import Question, question_of
 from graphmem.recall.ranking import ranked
-from graphmem.recall.reasons import kept_candidates, kept_request
+from graphmem.recall.reasons import kept_candidates, kept_request, trace_of_shown
 from graphmem.recall.request import Bundle, Explanation, Mode, RankerName, RecallItem, RecallRequest
 from graphmem.recall.search_builder import current_or_as_of, search_of
 from graphmem.recall.spaces import has_orchestrator, readable_spaces
@@ -61,6 +61,15 @@ class _Whole:
     memories: Mapping[str, Memory]
     edges: EdgesOf
     cards: tuple[Card, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Found:
+    """The answer of a recall, its trace, and whether its results count as recalled."""
+
+    bundle: Bundle
+    trace: TraceRecord
+    counts: bool
 
 
 class Recall:
@@ -106,9 +115,20 @@ class Recall:
             SourcePathDenied: a memory cites a file that its orchestrator may not cite.
             StoreUnavailable: the database does not answer.
         """
+        found = self.find(request, caller=caller)
+        self.note(found, [item.memory.key for item in found.bundle.items])
+        return found.bundle
+
+    def find(self, request: RecallRequest, *, caller: Caller) -> Found:
+        """The same without a note of it, for who shows only a part of what is found.
+
+        Raises:
+            InvalidInput, Forbidden, ScopeDenied, MemoryDisabled, SourcePathDenied,
+            StoreUnavailable: see recall.
+        """
         question = self._question(request, caller)
         if question.plan is Plan.NO_RECALL:
-            return self._noted(question, self._nothing(question), ())
+            return self._found(question, self._nothing(question), ())
         vector, degraded = self._vector(question.request)
         answer = self._ask(self._search(question, vector), question.request)
         scored = ranked(answer.fetched, answer.search, question)
@@ -119,7 +139,11 @@ class Recall:
         bundle = self._bundle(question, answer, _chosen(scored, question.request))
         self._check_paths(bundle, question.spaces)
         bundle = replace(bundle, degraded=(*degraded, *bundle.degraded))
-        return self._noted(question, bundle, scored)
+        return self._found(question, bundle, scored)
+
+    def note(self, found: Found, shown: Sequence[str]) -> None:
+        """Leave a trace and the counts, which are written behind, of memories that were shown."""
+        self._journal.remember(trace_of_shown(found.trace, shown), shown if found.counts else [])
 
     def check_enabled(self, space: Space) -> None:
         """Refuse a call about an orchestrator whose memory is off.
@@ -245,7 +269,7 @@ class Recall:
         if expansion is None or not (words := words_to_count(question.request.query, expansion)):
             return ()
         asked = [replace(question, request=replace(question.request, query=word)) for word in words]
-        counts = self._candidates.counts([self._search(each, None).text for each in asked])
+        counts = self._candidates.counts([self._search(each, None) for each in asked])
         return rarest(dict(zip(words, counts, strict=True)), expansion)
 
     def _ranked_for(self, question: Question, word: str) -> list[Scored]:
@@ -314,8 +338,7 @@ class Recall:
             self._events.emit("memory.recall.source_path_denied", spaces[0], path=min(denied))
             raise SourcePathDenied
 
-    def _noted(self, question: Question, bundle: Bundle, scored: Sequence[Scored]) -> Bundle:
-        """Leave a trace and the counts, which are written behind."""
+    def _found(self, question: Question, bundle: Bundle, scored: Sequence[Scored]) -> Found:
         keys = tuple(space.key for space in question.spaces)
         trace = TraceRecord(
             uid=bundle.trace_id,
@@ -328,10 +351,7 @@ class Recall:
             query=redacted(question.request.query),
             request=kept_request(question, returned=len(bundle.items), candidates=len(scored)),
         )
-        counts = question.policy.access_tracking_enabled
-        recalled = [item.memory.key for item in bundle.items] if counts else []
-        self._journal.remember(trace, recalled)
-        return bundle
+        return Found(bundle=bundle, trace=trace, counts=question.policy.access_tracking_enabled)
 
 
 def _falls_short(fetched: CandidateSet, search: Search) -> bool:

@@ -63,6 +63,7 @@ class RecallRequest:
     plan: bool = False
     text_only: bool = False  # by words alone, without vectors
     edges: bool = True  # whether the edges of the results are wanted
+    kept: bool = True  # what rooms keep too; False: by rankers alone that see all contents
     expansion: Expansion | None = None  # whether rare words of the query are cues too
 
     @property

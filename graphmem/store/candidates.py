@@ -209,9 +209,14 @@ class Candidates:
             "candidates", search.parameters() | search.within_index() | search.graph()
         )
 
-    def counts(self, texts: Sequence[str]) -> list[int]:
-        """How many memories the text index has for each text, counted up to a thousand."""
-        rows = self._connection.fetch("recall.text_counts", texts=list(texts), most=_TEXT_FETCH)
+    def counts(self, searches: Sequence[Search]) -> list[int]:
+        """How many memories the words of each search find in its spaces, up to a thousand."""
+        rows = self._connection.fetch(
+            "recall.text_counts",
+            texts=[search.text for search in searches],
+            spaces=_two(searches[0].spaces),
+            most=_TEXT_FETCH,
+        )
         return [row["found"] for row in rows]
 
     def by_index_filtered(self, search: Search) -> CandidateSet:

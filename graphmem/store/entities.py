@@ -205,6 +205,11 @@ class Entities:
         rows = every_row(self._connection, "entities.declared", space=space.key)
         return (entity_from_node(row["e"]) for row in rows)
 
+    def declared_there(self, keys: Sequence[str]) -> frozenset[str]:
+        """Which of some entities, by space and key, are declared."""
+        rows = self._connection.fetch("entities.declared_there", space_keys=list(keys))
+        return frozenset(row["key"] for row in rows)
+
     def changes(
         self, space: Space, *, limit: int, after: Cursor | None = None
     ) -> Page[EntityChange]:

@@ -8,6 +8,8 @@ from datetime import UTC, datetime
 from types import SimpleNamespace
 from typing import Any
 
+from neomodel import BooleanProperty, FloatProperty, IntegerProperty, StringProperty
+
 from graphmem.errors import ValueDamaged
 from graphmem.model.caller import Caller, Role
 from graphmem.model.edge import Edge, EdgeType, LineageType
@@ -61,6 +63,12 @@ _SOURCE = {  # field of a source → property of the node
 _TIMES = (
     "created_at updated_at status_at occurred_at valid_from valid_until expires_at last_recalled_at"
 ).split()
+_PLAIN_TYPES: Mapping[type, type] = {
+    StringProperty: str,
+    IntegerProperty: int,
+    FloatProperty: float,
+    BooleanProperty: bool,
+}
 _MEMORY: Described = MemoryNode.defined_properties(aliases=False, rels=False)
 _API_KEY: Described = ApiKeyNode.defined_properties(aliases=False, rels=False)
 _ENTITY: Described = EntityNode.defined_properties(aliases=False, rels=False)
@@ -370,12 +378,14 @@ def _values(described: Described, node: Stored) -> SimpleNamespace:
     """A node's properties as neomodel's own property objects read them; what is absent is None.
 
     ``StructuredNode.inflate`` does the same and then builds managers for every relation, which took
-    ten times as long and was half of a recall.
+    ten times as long and was half of a recall. A value that is of its type already is not read.
     """
     values: dict[str, Any] = dict.fromkeys(described)
     for name, value in node.items():
         if value is not None and name in described:
-            values[name] = described[name].inflate(value, node)
+            kind = described[name]
+            is_read = _PLAIN_TYPES.get(type(kind)) is type(value)
+            values[name] = value if is_read else kind.inflate(value, node)
     return SimpleNamespace(**values)
 
 

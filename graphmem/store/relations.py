@@ -104,6 +104,11 @@ class Relations:
         )
         return [relation_from_node(row["relation"]) for row in rows]
 
+    def there(self, keys: Sequence[str]) -> frozenset[str]:
+        """Which of some relations, by key, are here."""
+        rows = self._connection.fetch("relations.there", space_keys=list(keys))
+        return frozenset(row["key"] for row in rows)
+
     def of_space(self, space: Space) -> Iterator[Relation]:
         """All relations of a space, whether they hold or not."""
         rows = every_row(self._connection, "relations.of_space", space=space.key)

@@ -18,7 +18,7 @@ _ARTEFACTS_READ, _BOXES_READ, _BOXES_SHOWN = 500, 50, 5
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ShownBox:
-    """A box as far as its memories are current: their uids, and the topics that they brought."""
+    """A box as far as its memories are current: their keys, and the topics that they brought."""
 
     last_at: datetime
     topics: tuple[str, ...]
@@ -81,5 +81,5 @@ def _box(
     return ShownBox(
         last_at=moment_of(last_at),
         topics=tuple(topic for topic in topics if topic in brought),
-        memories=tuple(uid for uid, _ in members),
+        memories=tuple(key for key, _ in members),
     )

@@ -140,10 +140,10 @@ class Upkeep:
         )
         return [row["key"] for row in rows]
 
-    def texts(self, space: str) -> Iterator[tuple[str, str]]:
-        """The keys and contents of the active memories of a space."""
-        rows = every_row(self._connection, "upkeep.texts", space=space)
-        yield from ((row["key"], row["content"]) for row in rows)
+    def newest_texts(self, space: str, *, limit: int) -> list[tuple[str, str]]:
+        """The keys and contents of the newest active memories of a space."""
+        rows = self._connection.fetch("upkeep.newest_texts", space=space, limit=limit)
+        return [(row["key"], row["content"]) for row in rows]
 
     def statements(self, space: str) -> Iterator[EntityStatement]:
         """The active memories of a space that mention entities."""

@@ -48,6 +48,8 @@ def normalise(text: str) -> str:
 
 def one_line(text: str) -> str:
     """The stored form of what stands in a line of its own wherever it is shown."""
+    if text.isascii() and text.isprintable():  # most text, and much faster
+        return " ".join(text.split())
     return " ".join(normalise(text).split())
 
 

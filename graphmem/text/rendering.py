@@ -15,11 +15,15 @@ _OPEN, _CLOSE = "“", "”"
 def within_line(text: str, *, apart: str = "") -> str:
     """A text as it stands within a line; ``apart`` are more signs that divide such a line."""
     line = one_line(text)
+    needs_none = not any(sign in line for sign in f"[]\\{apart}")
+    escaped = line if needs_none else _escaped(line, apart)
+    is_quoted = line.startswith(_OPEN) and line.endswith(_CLOSE)
+    return f"{_OPEN}{escaped}{_CLOSE}" if is_quoted or is_instruction_like(line) else escaped
+
+
+def _escaped(line: str, apart: str) -> str:
     marks = re.escape(f"[]{apart}")
     # each run of backslashes is looked at once, from its begin
     escaped = re.sub(rf"(?<!\\)(\\*)([{marks}])", r"\1\1\\\2", line)
-    escaped = re.sub(
-        r"(?<!\\)(\\+)\Z", r"\1\1", escaped
-    )  # else the sign behind would be part of it
-    is_quoted = line.startswith(_OPEN) and line.endswith(_CLOSE)
-    return f"{_OPEN}{escaped}{_CLOSE}" if is_quoted or is_instruction_like(line) else escaped
+    # else the sign behind the last ones would be part of it
+    return re.sub(r"(?<!\\)(\\+)\Z", r"\1\1", escaped)

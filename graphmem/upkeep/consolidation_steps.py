@@ -185,10 +185,11 @@ class ConsolidationSteps:
         return plan
 
     def make_topics(self, due: DueSpace, run: Run) -> None:
-        """Note the words that stand out."""
+        """Note the words that stand out among the newest memories."""
         space = due.space
         counter = TopicCounter()
-        for key, content in self.upkeep.texts(space.key):
+        newest = self.upkeep.newest_texts(space.key, limit=due.policy.topics_memories)
+        for key, content in newest:
             if key not in run.gone:
                 counter.add(key, content)
         kept = KeepTopics(space=space, topics=counter.top(due.policy.topics))

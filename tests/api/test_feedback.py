@@ -425,9 +425,11 @@ def test_a_disagreement_suggests_feedback_where_a_space_counts_it(
     api, switches, content, suggested
 ):
     want(api, **switches)
-    turn = {"space": "user:ada", "session": "chat-1", "role": "user", "content": content}
-    answer = api.post("/v1/turns", turn).get_json()
+    turn = {"role": "user", "content": content}
+    meant = {"space": "user:ada", "session": "chat-1"}
+    answer = api.post("/v1/turns", meant | turn).get_json()
+    several = api.post("/v1/turns/batch", meant | {"turns": [turn, turn]}).get_json()
 
     assert (content != "Nice weather today.") == answer["signal"]["disagreement"]
-    meant = {"space": "user:ada", "session": "chat-1"}
     assert (meant if suggested else None) == answer["suggests_feedback"]
+    assert answer["suggests_feedback"] == several["suggests_feedback"]

@@ -1,6 +1,7 @@
 """The command line over a real database: what was said, and files of every kind."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -60,6 +61,43 @@ def test_a_file_with_a_byte_order_mark_is_imported(house, run, tmp_path):
 
     assert {"created": 1, "conversations": 1, "turns": 1} == counts
     assert exported == run("export", "user:bob", output=False)
+
+
+def test_a_space_moves_through_a_folder_as_the_docs_say(house, run, tmp_path, monkeypatch):
+    house.write(a_request("Ada likes tea.", source=Source(conversation_id="chat")))
+    monkeypatch.chdir(tmp_path)
+    text = (Path(__file__).parents[2] / "docs/lifecycle.md").read_text("utf-8")
+    section = text.partition("## Moving in with a folder")[2].partition("\n## ")[0]
+    out, back = re.findall(r"^graphmem (lifecycle .+)$", section, re.MULTILINE)
+
+    (written,) = run(*out.split())
+    (counts,) = run(*back.split())
+
+    assert {"memory": 1, "conversation": 1, "turn": 1} == written
+    assert {"created": 1, "conversations": 1, "turns": 1} == counts
+    assert [{"unchanged": 3}] == run(*back.split())
+
+
+def test_what_an_import_of_a_folder_leaves_out_is_said_with_the_exit_code(run, house, tmp_path):
+    (tmp_path / "facts").mkdir()
+    (tmp_path / "facts/bad.md").write_text("No front matter.")
+    (tmp_path / "facts/good.md").write_text("---\nid: good\n---\nTea.\n")
+    command = ["lifecycle", "import", "user:ada", str(tmp_path)]
+    done = CliRunner().invoke(
+        cli, [*command, "--tenant", house.caller.tenant, "-o", "json"], catch_exceptions=False
+    )
+
+    assert 1 == done.exit_code
+    assert [{"created": 1, "failed": 1}] == json.loads(done.stdout)
+    assert "facts/bad.md: front matter: Is not there." in done.stderr
+
+
+@pytest.mark.parametrize("command", ["export", "import"])
+def test_a_folder_that_cannot_be_one_is_named(run, tmp_path, command):
+    (tmp_path / "file").write_text("A file.")
+    with pytest.raises(InvalidInput) as error:
+        run("lifecycle", command, "user:ada", str(tmp_path / "file"))
+    assert {"folder"} == set(error.value.fields)
 
 
 @pytest.fixture

@@ -222,6 +222,19 @@ def test_topics_stand_in_the_graph_and_former_ones_go(house):
     }
 
 
+def test_topics_are_of_the_newest_memories(house):
+    house.graphmem.policies.save(
+        space_from_key(key(house)), {"upkeep.consolidate.topics_memories": 4}
+    )
+    tell(house, "Old chess.", "More chess.")
+    tell(house, "Rome is old.", "Rome is big.", "Tea is good.", "Tea is hot.")
+
+    run(house)
+
+    topics = house.graphmem.of(Upkeep).topics(key(house), limit=9).items
+    assert {"rome", "tea"} == {row.topic for row in topics}
+
+
 def test_what_has_expired_goes_in_the_same_pass(house):
     tell(house, "Gone.", expires_at=house.clock.now() + timedelta(minutes=1))
     house.clock.advance(hours=1)

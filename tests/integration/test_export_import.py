@@ -103,6 +103,18 @@ def test_a_bad_line_is_named_by_its_number_and_takes_no_other_with_it(house):
     )
 
 
+def test_what_a_line_says_not_to_be_there_is_not_made_up(house):
+    doubtful = {"uid": "a", "content": "Perhaps tea.", "confidence": 0.2, "status": "archived"}
+    none = {"status_reason": None, "expires_at": None, "created_at": "2026-01-02T00:00:00Z"}
+    bring(house, [json.dumps({"memory": doubtful | none})])
+    bring(house, [json.dumps({"memory": doubtful | {"uid": "b"}})])
+    said, unsaid = (json.loads(line)["memory"] for line in lines_of(house, "again"))
+
+    assert (None, None) == (said["status_reason"], said["expires_at"])
+    assert "import" == unsaid["status_reason"]
+    assert unsaid["expires_at"]
+
+
 def test_an_import_needs_a_key_for_the_space(house):
     stranger = Caller(
         key_id="x", tenant=house.caller.tenant, role=Role.WRITER, spaces=("user:other",)

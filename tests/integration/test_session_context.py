@@ -1,8 +1,12 @@
 """Contexts over a real graph: further cues, and a model that orders what was found."""
 
 import pytest
+from builders import a_request
 from model_server import Late, ModelServer
 from sessions import Session
+
+from graphmem.errors import StoreUnavailable
+from graphmem.gateway.gateway import Gateway
 
 TEA, MATE, WORK = "I prefer tea over coffee.", "FYI I keep mate at home.", "FYI I work at Siemens."
 QUERY = "What do I prefer at home for work at Siemens?"
@@ -34,8 +38,8 @@ def test_rare_words_are_cues_too_where_that_is_wanted(house, ada):
 
     assert [] == traced(ada, plain).request["words"]
     assert "zither" == traced(ada, expanded).request["words"][0]
-    assert rare.uid in expanded.context.memories
-    assert traced(ada, expanded).events[0][1] in expanded.context.memories
+    assert rare.uid in expanded.context.uids
+    assert traced(ada, expanded).events[0][1] in expanded.context.uids
     assert () == expanded.degraded
 
 
@@ -61,18 +65,73 @@ def test_a_trace_tells_what_came_by_further_cues(house, ada):
 def test_a_model_orders_what_was_found_and_where_it_fails_the_order_stays(ada, answer, degraded):
     for each in (TEA, MATE, WORK):
         ada.fact(each)
-    before = told(ada).context.memories
+    before = told(ada).context.uids
     ada.want(rerank_enabled=True, rerank_timeout_ms=500, inject_questions=False)
     without = told(ada)
     with ModelServer(answer) as server:
         after = told(ada.with_model(server.url))
 
     assert ("rerank_without_model",) == without.degraded
-    assert before == without.context.memories
+    assert before == without.context.uids
     assert degraded == after.degraded
     notes = [each.uids for each in (after.context.sections) if each.name == "notes"]
     wanted = [uid for uid in before if uid in notes[0]]
     assert tuple(wanted[::-1] if not degraded else wanted) == notes[0]
+
+
+def test_only_what_was_shown_counts_as_recalled_and_may_be_spoken_of(house, ada):
+    ada.want(feedback_enabled=True)
+    facts = [ada.fact(f"FYI I work on project number {n} at Siemens.") for n in range(9)]
+    context = ada.keeper.contexts.of(
+        ada.space, "chat-1", "Which work at Siemens?", max_tokens=60, caller=house.caller
+    )
+    trace = traced(ada, context)
+    shown = set(context.context.uids)
+
+    assert 0 < len(shown) < len(facts)
+    assert len(shown) == trace.request["returned"]
+    assert shown == {uid for _, uid, _ in trace.events[: len(shown)]}
+    assert {uid: int(uid in shown) for uid in (fact.uid for fact in facts)} == {
+        fact.uid: ada.memory(fact.uid).recall_count for fact in facts
+    }
+
+
+def test_the_newest_are_those_of_the_owner_too_for_a_persona(house, ada):
+    fact = ada.fact("FYI I work at Siemens.")
+    persona = Session(house, "user:ada/coach")
+    house.embedder.is_broken = True
+    context = told(persona, "Quid novi?")
+    house.embedder.is_broken = False
+
+    assert ("newest", (fact.uid,)) == (context.mode, context.context.uids)
+
+
+def test_a_context_is_told_also_when_it_cannot_be_remembered(house, ada, monkeypatch):
+    fact = ada.fact(WORK)
+
+    def fail(*_, **__):
+        raise StoreUnavailable("full")
+
+    monkeypatch.setattr(Gateway, "execute", fail)
+    context = ada.keeper.contexts.of(
+        ada.space, "chat-1", QUERY, max_tokens=None, caller=house.caller
+    )
+
+    assert (fact.uid,) == context.context.uids
+    assert ("last_recall_not_kept",) == context.degraded
+
+
+def test_what_rooms_keep_takes_no_place_of_facts(house, ada):
+    fact = ada.fact("FYI I check the build at Siemens.")
+    house.write(
+        *(
+            a_request(f"Check the build number {n}.", kept_by="companion", importance=90)
+            for n in range(6)
+        )
+    )
+    context = told(ada, "check the build")
+
+    assert ("minimal", (fact.uid,)) == (context.plan.value, context.context.uids)
 
 
 def test_recalls_are_counted_unless_a_space_does_not_want_it(house, ada):

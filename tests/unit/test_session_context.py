@@ -3,18 +3,18 @@
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from builders import a_memory
+from builders import ADA, a_memory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from graphmem.lifecycle.context import Context, ContextInput, build_context
-from graphmem.model.memory import MemoryKind
+from graphmem.lifecycle.context import Context, ContextInput, build_context, said_once
+from graphmem.model.memory import MemoryKind, memory_key
 from graphmem.model.notebook import NotedQuestion, ProfileLine
 from graphmem.model.space import parse_space
 from graphmem.store.session_context import ShownBox
 
 NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
-ADA = parse_space("user:ada", tenant="main")
+SHARED = parse_space("namespace:shared", tenant=ADA.tenant)
 
 
 def a_note(uid, content="Ada likes tea.", kind=MemoryKind.NOTE):
@@ -31,6 +31,10 @@ def a_question(uid, text="Is this so?"):
     )
 
 
+def keys(*uids):
+    return tuple(memory_key(ADA, uid) for uid in uids)
+
+
 ALL = ContextInput(
     recalled=(
         a_note("said"),
@@ -38,9 +42,9 @@ ALL = ContextInput(
         a_note("note"),
         a_note("episode", "Ada met Eve.", MemoryKind.EPISODE),
     ),
-    artefacts=(("said", "We decided."),),
+    artefacts=((memory_key(ADA, "said"), "We decided."),),
     profile=(a_line("in-profile"),),
-    boxes=(ShownBox(last_at=NOW, topics=("tea", "go"), memories=("note", "said")),),
+    boxes=(ShownBox(last_at=NOW, topics=("tea", "go"), memories=keys("note", "said")),),
     questions=(a_question("doubt"),),
 )
 
@@ -64,8 +68,31 @@ def test_sections_stand_in_one_order_and_a_memory_in_one_of_them_but_for_boxes()
         "Episodes:\n- Ada met Eve. (2026-03-01)\n\n"
         "Open questions:\n- Is this so?"
     ) == context.text
-    assert ("said", "in-profile", "note", "episode", "doubt") == context.memories
+    assert ("said", "in-profile", "note", "episode", "doubt") == context.uids
     assert 0 == sum(each.cut for each in context.sections)
+
+
+def test_two_memories_of_one_uid_in_two_spaces_are_two():
+    own = a_note("m-1", "Ada drinks mate.")
+    other = replace(a_note("m-1", "x" * 150), space=SHARED)
+    both = build_context(ContextInput(recalled=[own, other]), max_tokens=200)
+    short = build_context(ContextInput(recalled=[own, other]), max_tokens=50)
+
+    assert [own.key, other.key] == list(both.memories)
+    assert ("m-1",) == both.uids
+    assert [own.key] == list(short.memories)
+    assert short.tokens <= 50
+
+
+def test_what_another_space_says_too_is_told_once():
+    own = a_note("own", "Ada drinks mate.")
+    copy, other = (
+        replace(a_note(uid, content), space=SHARED)
+        for uid, content in (("copy", "Ada drinks  mate"), ("other", "Ada drinks tea."))
+    )
+
+    assert [own, other] == said_once([copy, own, other], ADA)
+    assert [copy] == said_once([copy], ADA)
 
 
 def test_nothing_makes_an_empty_text():
@@ -136,9 +163,9 @@ def test_a_context_is_within_its_budget_and_of_whole_lines(notes, profile, words
             a_note(f"m{n}", text, MemoryKind.EPISODE if n % 3 else MemoryKind.NOTE)
             for n, text in enumerate(notes)
         ],
-        artefacts=[(f"w{n}", text) for n, text in enumerate(words)],
+        artefacts=[(memory_key(ADA, f"w{n}"), text) for n, text in enumerate(words)],
         profile=[a_line(f"p{n}", text) for n, text in enumerate(profile)],
-        boxes=[ShownBox(last_at=NOW, topics=tuple(words), memories=("m0",))],
+        boxes=[ShownBox(last_at=NOW, topics=tuple(words), memories=keys("m0"))],
         questions=[a_question("q")],
     )
     context = build_context(wanted, max_tokens=max_tokens)

@@ -72,6 +72,7 @@ class ConsolidatePolicy:
     summary_facts: int = number(5)  # an entity with more of them gets a summary
     summaries: int = number(5, most=100)  # in one pass
     topics: int = number(50, most=500)
+    topics_memories: int = number(2_000, most=100_000)  # the newest, whose words are counted
     summarise: bool = flag(default=False)
     summarise_memories: int = number(1000)  # more active memories than these are summarised
     summarise_newest: int = number(300)  # of which these stay as they are
