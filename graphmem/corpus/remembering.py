@@ -29,6 +29,7 @@ log = logging.getLogger(__name__)
 _EMBEDDED_AT_ONCE = 64  # more wait for the job
 _SUMMARY_CHARS = 280
 _CONFIDENCE = 0.95
+_IMPORTANCE, _PART_IMPORTANCE = 80, 60  # an item stands on the cards of what it names
 
 
 def wanted_memories(
@@ -158,6 +159,7 @@ class Remembering:
             summary=shorten(wanted.content, _SUMMARY_CHARS),
             created_at=now,
             updated_at=now,
+            importance=_PART_IMPORTANCE if wanted.part_of else _IMPORTANCE,
             confidence=_CONFIDENCE,
             entities=self._entities(wanted),
             source=source,
