@@ -12,6 +12,11 @@ from api.companion import messages, personas, users
 from api.companion import recall as companion_recall
 from api.conversations import views as conversations
 from api.conversations.segments import keep_segments
+from api.corpus import drafts as corpus_drafts
+from api.corpus import files as corpus_files
+from api.corpus import pushes as corpus_pushes
+from api.corpus import statuses as corpus_statuses
+from api.corpus import views as corpora
 from api.edges import views as edges
 from api.entities import views as entities
 from api.errors import GraphmemApi, register_error_handlers
@@ -77,6 +82,11 @@ BLUEPRINTS: tuple[JsonBlueprint, ...] = (
     contracts.blueprint,
     governed_calls.blueprint,
     states.blueprint,
+    corpora.blueprint,
+    corpus_drafts.blueprint,
+    corpus_pushes.blueprint,
+    corpus_statuses.blueprint,
+    corpus_files.blueprint,
     edges.blueprint,
     recall.blueprint,
     entities.blueprint,

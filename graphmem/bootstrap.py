@@ -7,6 +7,7 @@ from typing import TypeVar
 
 import graphmem.companion.room
 import graphmem.conversations.room
+import graphmem.corpus.room
 import graphmem.governance.room
 import graphmem.intake.room
 import graphmem.lifecycle.room
@@ -71,6 +72,7 @@ ROOMS: tuple[BuildRoom, ...] = (
     graphmem.lifecycle.room.build,
     graphmem.companion.room.build,
     graphmem.governance.room.build,
+    graphmem.corpus.room.build,
 )
 
 _RETRY_SECONDS = 0.2

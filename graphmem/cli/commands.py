@@ -12,6 +12,7 @@ from rich.console import Console
 from graphmem import __version__
 from graphmem.bootstrap import Graphmem, build, embedder_of
 from graphmem.cli.companion import companion
+from graphmem.cli.corpus import corpus
 from graphmem.cli.governance import governed, trace
 from graphmem.cli.lifecycle import lifecycle
 from graphmem.cli.shared import (
@@ -492,5 +493,5 @@ def demo(settings: Settings) -> None:
     run_demo(settings, Console())
 
 
-for command in (companion, governed, lifecycle, trace):
+for command in (companion, corpus, governed, lifecycle, trace):
     cli.add_command(command)

@@ -25,6 +25,7 @@ class Subject(StrEnum):
     PROFILE_LINE = "profile_line"
     REFLECTION = "reflection"
     QUESTION = "question"
+    CORPUS = "corpus"
 
 
 class Effect(StrEnum):
@@ -69,6 +70,13 @@ class Effect(StrEnum):
     REFLECTION_DROPPED = "reflection_dropped"
     REFLECTION_SHORTENED = "reflection_shortened"
     QUESTION_RESOLVED = "question_resolved"
+    CORPUS_CREATED = "corpus_created"
+    CORPUS_DRAFTED = "corpus_drafted"
+    CORPUS_APPROVED = "corpus_approved"
+    CORPUS_PUSHED = "corpus_pushed"
+    CORPUS_REFUSED = "corpus_refused"
+    CORPUS_VERIFIED = "corpus_verified"
+    CORPUS_FAILED = "corpus_failed"
     # jobs
     CONTRADICTION = "contradiction"
     EMBEDDED = "embedded"

@@ -27,6 +27,7 @@ class TraceKind(StrEnum):
     GOVERNANCE = "governance"
     CONTRACT = "contract"
     NOTEBOOK = "notebook"
+    CORPUS = "corpus"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

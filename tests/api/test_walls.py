@@ -9,7 +9,9 @@ import json
 from itertools import chain
 
 import pytest
+from careers import approved, bootstrapped, drafted, pushed
 from companions import put, put_persona, say
+from corpora import a_corpus
 from governed import PROFILE, agree, called
 
 from api.memories.schemas import MemoryRequest
@@ -64,6 +66,10 @@ def world(api_of_module):
     assert 201 == api.post("/v1/companions/ada/memories", body).status_code
     agree(api, short_term=4)
     called(api, f"I know {SECRET}.", state=ADA, identity={"id": "ada"})
+    bootstrapped(api)
+    drafted(api, a_corpus(profile={"full_name": f"Ada {SECRET}"}))
+    approved(api, "profile")
+    assert pushed(api, target_sections=["profile"], scaffold=True)["persisted"]
     return api
 
 
@@ -345,6 +351,11 @@ BY_SPACE |= {
     )
 }
 
+
+def _parted(route):
+    return route.partition(" ")
+
+
 # Routes of another form, each with a test of its own here.
 OTHERWISE = {
     "POST /v1/memories/batch": "test_a_batch_stores_nothing_over_the_wall",
@@ -363,6 +374,46 @@ OTHERWISE = {
     "PUT /v1/contracts/{profile}": "test_contracts_are_seen_and_changed_in_their_tenant_only",
     "GET /v1/spaces": "test_own_recalls_cards_lists_and_spaces_hold_nothing_of_another",
 }
+
+# Routes of corpora, by what stands behind the owner.
+OF_CORPORA = {
+    "GET": None,
+    "POST /bootstrap": {"turn": "t"},
+    "GET /draft": None,
+    "PATCH /draft": {"profile": {"full_name": "Eve"}},
+    "PUT /draft/sections/{section}": {"full_name": "Eve"},
+    "PUT /draft/{kind}": {"name": "Mine", "role": "lead"},
+    "DELETE /draft/{kind}/{uid}": None,
+    "POST /draft/restore": None,
+    "POST /approvals": {
+        "section": "profile",
+        "approved": True,
+        "basis": "current_chat",
+        "content_sha256": "0" * 64,
+    },
+    "GET /approvals": None,
+    "POST /push": {},
+    "POST /pull": {},
+    "POST /revert": {"revision": 1},
+    "POST /repair": {},
+    "GET /transitions": None,
+    "POST /status": {"audience": "eve"},
+    "GET /status": None,
+    "POST /ingestions": {"source": "cv", "text": "Skills"},
+    "POST /normalise": {"document": {}},
+    "GET /onboarding": None,
+    "GET /history": None,
+    "GET /diff": "?from=0&to=1",
+    "GET /export": None,
+    "POST /import": {"corpus": {"profile": {"full_name": "Eve"}}},
+}
+OTHERWISE |= dict.fromkeys(
+    (
+        "GET /v1/corpora",
+        *(f"{method} /v1/corpora/{{owner}}{path}" for method, _, path in map(_parted, OF_CORPORA)),
+    ),
+    "test_a_corpus_elsewhere_does_not_exist",
+)
 
 NAMES_A_SPACE = {"space", "spaces"}
 HOLDS_REQUESTS = {"items"}  # of a batch: what the document says of them stands at the single one
@@ -404,6 +455,7 @@ def test_every_route_that_takes_a_space_or_a_uid_has_a_line_in_a_table(api):
     without_parameters = {
         "GET /v1/admin/keys",
         "GET /v1/contracts",
+        "GET /v1/corpora",
         "GET /v1/personas",
         "GET /v1/spaces",
     }
@@ -612,6 +664,29 @@ def test_runs_of_jobs_elsewhere_are_not_shown(stranger, walled):
     assert 200 == answer.status_code
     assert run["uid"] not in answer.get_data(as_text=True)
     assert run["uid"] in walled.get("/v1/jobs/integrity/runs").get_data(as_text=True)
+
+
+@pytest.mark.parametrize("route", sorted(OF_CORPORA))
+def test_a_corpus_elsewhere_does_not_exist(stranger, walled, route):
+    key, _ = stranger
+    is_of_tenant = key_tenant(walled, key) == walled.house.caller.tenant
+    method, _, path = _parted(route)
+    path = path.format(section="profile", kind="projects", uid="proj_1")
+    asked = OF_CORPORA[route]
+    path, body = (path + asked, None) if isinstance(asked, str) else (path, asked)
+
+    there = call(key, method, f"/v1/corpora/ada{path}", body)
+    nowhere = call(key, method, f"/v1/corpora/nobody{path}", body)
+
+    assert SECRET not in there.get_data(as_text=True)
+    assert there.status_code == nowhere.status_code
+    if is_of_tenant:
+        assert 404 == there.status_code
+        assert without_id(there) == without_id(nowhere)
+    assert [] == [each for each in key.get("/v1/corpora").get_json()["items"] if each["revision"]]
+    mine = walled.get("/v1/corpora/ada").get_json()
+    assert (1, "CORPUS_PARTIAL") == (mine["revision"], mine["state"])
+    assert SECRET in walled.get("/v1/corpora/ada/draft").get_data(as_text=True)
 
 
 def test_keys_are_seen_and_revoked_in_their_tenant_only(stranger, walled):

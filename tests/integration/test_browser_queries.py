@@ -1,20 +1,26 @@
 """The saved queries for Neo4j Browser, on a real graph with the demo in it."""
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
+from corpora import a_corpus
 from neo4j.graph import Path as GraphPath
 from sessions import Session
 
 from api.memories.schemas import MemoryRequest, write_request
 from graphmem.companion.keeper import CompanionKeeper
+from graphmem.corpus.drafting import DraftChange
+from graphmem.corpus.keeper import CorpusKeeper
+from graphmem.corpus.push_plan import PushRequest
 from graphmem.demo import SPACE, requests
 from graphmem.gateway.relations import RelationRequest
 from graphmem.governance.keeper import GovernanceKeeper
 from graphmem.governance.owners import owners_of
 from graphmem.governance.request import CallRequest
 from graphmem.model.conversation import Saying, TurnRole
+from graphmem.model.corpus import Basis
 from graphmem.model.space import parse_space
 
 ROOT = Path(__file__).parents[2]
@@ -47,6 +53,7 @@ def filled(house):
     assert 1 == len(session.read(turn["content"]).kept.facts)
     speak_with_a_persona(house)
     call_under_a_contract(house)
+    push_a_corpus(house)
     house.embedder.is_broken = True
     house.write(write_request({"space": SPACE, "content": WAITING}))
     house.embedder.is_broken = False
@@ -70,6 +77,27 @@ def call_under_a_contract(house):
     for said in ("My name is Ada.", "Actually, my name is Bob."):
         request = CallRequest(profile="assistant", owners=owners, input=said, output="I see.")
         assert keeper.call(request, caller=caller).written
+
+
+def push_a_corpus(house):
+    """A profile of a career corpus that somebody approved."""
+    keeper, caller = house.graphmem.of(CorpusKeeper), house.caller
+    space = parse_space("corpus:ada", tenant=caller.tenant)
+    keeper.bootstrap(space, "t-1", (), caller=caller)
+    corpus = a_corpus()
+    change = partial(keeper.change_draft, space, "default", words=(), caller=caller)
+    change(lambda _: DraftChange(corpus=corpus))
+    for section, standing in keeper.draft(space, "default").sections.items():
+        keeper.approve(
+            space,
+            "default",
+            section,
+            shown=standing.content_sha256,
+            basis=Basis.CURRENT_CHAT,
+            approved=True,
+            caller=caller,
+        )
+    assert keeper.push(space, "default", PushRequest(), caller=caller).persisted
 
 
 def ask(house, name):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from builders import a_request
 from click.testing import CliRunner
+from corpora import a_corpus, documents
 
 from graphmem.cli import cli
 from graphmem.companion.keeper import CompanionKeeper
@@ -196,3 +197,22 @@ def test_a_trace_is_shown_whole_or_line_by_line(house, run):
     assert "\nevents.1.outcome: created\n" in plain
     with pytest.raises(NotFound):
         run("trace", "nothing", output=False)
+
+
+def test_a_corpus_goes_into_a_folder_and_back_with_all_its_revisions(house, run, tmp_path):
+    folder = tmp_path / "files"
+    folder.mkdir()
+    for path, document in documents(a_corpus()).items():
+        folder.joinpath(path).write_text(document.text, "utf-8")
+    read = {path.name: path.read_bytes() for path in folder.iterdir()}
+
+    run("corpus", "import", "ada", str(folder), "--into", "repository", output=False)
+
+    assert "- corpus_exists: true" in run("corpus", "status", "ada", output=False)
+    run("corpus", "export", "ada", str(tmp_path / "out"), output=False)
+    assert read == {path.name: path.read_bytes() for path in (tmp_path / "out").iterdir()}
+    run("corpus", "export", "ada", str(tmp_path / "git"), "--git", output=False)
+    run("corpus", "import", "bob", str(tmp_path / "git"), "--git", output=False)
+    run("corpus", "export", "bob", str(tmp_path / "again"), output=False)
+    assert read == {path.name: path.read_bytes() for path in (tmp_path / "again").iterdir()}
+    assert "draft" in run("corpus", "import", "eve", str(folder), output=False)

@@ -10,7 +10,7 @@ import pytest
 
 from graphmem.model.edge import EdgeType, LineageType
 from graphmem.model.tokens import NEVER_MS
-from graphmem.store import companion_schema, governance_schema, schema
+from graphmem.store import companion_schema, corpus_schema, governance_schema, schema
 
 ROOT = Path(__file__).parents[2]
 DOCS, FILES = ROOT / "docs", ROOT / "cypher" / "browser"
@@ -19,7 +19,7 @@ STYLE = (FILES / "graphmem.grass").read_text("utf-8")
 QUERIES = sorted(FILES.glob("*.cypher"))
 CLASSES = [
     kind
-    for module in (schema, companion_schema, governance_schema)
+    for module in (schema, companion_schema, governance_schema, corpus_schema)
     for _, kind in inspect.getmembers(module, inspect.isclass)
     if kind.__module__ == module.__name__ and hasattr(kind, "__label__")
 ]
@@ -157,7 +157,13 @@ def test_every_query_says_its_name_what_to_look_for_and_its_space(path):
     assert re.fullmatch(r"// [A-Z].*[^.]", name)
     assert re.fullmatch(r"// Look for: .*\.", hint)
     governed = "main/session:s1"
-    others = {"companion": "main/user:ada/coach", "phases": governed, "governed_item": governed}
+    others = {
+        "companion": "main/user:ada/coach",
+        "phases": governed,
+        "governed_item": governed,
+        "corpus_history": "main/corpus:ada",
+        "corpus_approvals": "main/corpus:ada",
+    }
     space = others.get(path.stem, "main/project:demo")
     assert start.startswith(f"WITH '{space}' AS space")
     assert 1 == text.count(";\n") == text.count("'main/")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from graphmem.model.policy.companion import CompanionPolicy
+from graphmem.model.policy.corpus import CorpusPolicy
 from graphmem.model.policy.intake import IngestConfig, MemoryConfig, RetrievalConfig, ScopeConfig
 from graphmem.model.policy.lifecycle import LifecycleConfig
 from graphmem.model.policy.recall import (
@@ -45,6 +46,7 @@ __all__ = [
     "CompanionPolicy",
     "ConsolidatePolicy",
     "ContradictionPolicy",
+    "CorpusPolicy",
     "CuratePolicy",
     "EntityPolicy",
     "FusedPolicy",
@@ -80,4 +82,5 @@ class Policy:
     entities: EntityPolicy = field(default_factory=EntityPolicy)
     lifecycle: LifecycleConfig = field(default_factory=LifecycleConfig)
     companion: CompanionPolicy = field(default_factory=CompanionPolicy)
+    corpus: CorpusPolicy = field(default_factory=CorpusPolicy)
     rooms: Mapping[str, Any] = field(default_factory=dict)

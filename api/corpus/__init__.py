@@ -1,0 +1,1 @@
+"""Career corpora: what owners keep of their careers (000)."""

@@ -1,0 +1,114 @@
+"""Looks: what a proved revision is by its documents, and the facts that follow from it."""
+
+import json
+from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from threading import Lock
+
+from graphmem.corpus.approvals import section_hashes
+from graphmem.corpus.assembly import assembled
+from graphmem.corpus.documents import LEGACY, MANIFEST, digest
+from graphmem.corpus.manifest import has_corpus
+from graphmem.corpus.push_plan import PushPlan
+from graphmem.corpus.schema import corpus_problems
+from graphmem.corpus.service_metadata import is_complete
+from graphmem.corpus.state import CorpusFacts
+from graphmem.model.corpus import (
+    Corpus,
+    CorpusRepository,
+    Documents,
+    Section,
+    StoredCommit,
+    text_digest,
+)
+from graphmem.model.policy.corpus import CorpusPolicy
+
+_KEPT = 64  # revisions of any owners
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Look:
+    """What documents are: the corpus that can be read in them, and whether it has its form.
+
+    ``is_valid`` is true where there is no corpus; what is damaged is not valid.
+    """
+
+    corpus: Corpus | None = None
+    hashes: Mapping[Section, str] = field(default_factory=dict)  # of what the sections say
+    has_corpus: bool = False
+    is_valid: bool = True
+
+
+class Looks:
+    """Looks at revisions; each that was looked at lately is known by the hashes of its texts."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, Look] = OrderedDict()
+        self._lock = Lock()
+
+    def at(self, stored: StoredCommit | None, policy: CorpusPolicy) -> Look:
+        """What a revision is; it is read anew, so that damage is seen."""
+        if stored is None:
+            return Look()
+        key = _key(stored.documents, stored.commit.tree, policy)
+        with self._lock:
+            if known := self._known.get(key):
+                self._known.move_to_end(key)
+                return known
+        found = _look(stored, policy)
+        self._keep(key, found)
+        return found
+
+    def note(self, plan: PushPlan, policy: CorpusPolicy) -> None:
+        """Know a plan, which the validator let pass, by the hashes of its texts."""
+        key = _key(plan.documents, plan.tree, policy)
+        hashes = section_hashes(plan.corpus)
+        self._keep(key, Look(corpus=plan.corpus, hashes=hashes, has_corpus=True))
+
+    def of_draft(self, text: str) -> Look:
+        """What a draft says by its JSON text, which is not looked at as a whole corpus."""
+        key = text_digest(text)
+        with self._lock:
+            if known := self._known.get(key):
+                return known
+        corpus = json.loads(text)
+        found = Look(corpus=corpus, hashes=section_hashes(corpus), has_corpus=True)
+        self._keep(key, found)
+        return found
+
+    def _keep(self, key: str, found: Look) -> None:
+        with self._lock:
+            self._known[key] = found
+            while len(self._known) > _KEPT:
+                self._known.popitem(last=False)
+
+
+def _key(documents: Documents, tree: Mapping[str, str], policy: CorpusPolicy) -> str:
+    texts = {path: document.sha256 for path, document in documents.items()}
+    return digest([texts, dict(tree), repr(policy)])
+
+
+def _look(stored: StoredCommit, policy: CorpusPolicy) -> Look:
+    if not has_corpus(stored.documents):
+        is_lost = bool({MANIFEST, LEGACY} & stored.commit.tree.keys())
+        return Look(has_corpus=is_lost, is_valid=not is_lost)
+    corpus = assembled(stored.documents).corpus
+    is_sound = corpus is not None and not corpus_problems(corpus, policy)
+    return Look(
+        corpus=corpus,
+        hashes=section_hashes(corpus) if corpus else {},
+        has_corpus=True,
+        is_valid=is_sound and stored.is_intact,
+    )
+
+
+def facts_of(repository: CorpusRepository, look: Look) -> CorpusFacts:
+    """What is recorded of an owner's corpus, as its state follows from it."""
+    return CorpusFacts(
+        has_repository=repository.is_there,
+        has_corpus=look.has_corpus,
+        is_valid=look.is_valid,
+        is_complete=is_complete(look.corpus),
+        has_failed_write=repository.has_failed_write,
+    )

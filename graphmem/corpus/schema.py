@@ -1,0 +1,247 @@
+"""Schema: whether a corpus has the form that it must have, all problems at once. Pure."""
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from jsonschema import Draft202012Validator, FormatChecker, ValidationError
+
+from graphmem.corpus.documents import DEPTH_MAX, canonical_json, is_too_deep
+from graphmem.model.corpus import ID_PREFIXES, Corpus
+from graphmem.model.policy.corpus import CorpusPolicy
+from graphmem.text.normalise import is_storable
+
+SCHEMA_VERSION = "1.0.0"  # of a corpus that does not say its own
+WHOLE = "corpus"  # the path of a problem of the whole
+_DAY, _TIME, _ZONE = r"\d{4}-\d{2}-\d{2}", r"\d{2}:\d{2}:\d{2}(?:\.\d+)?", r"[Zz]|[+-]\d{2}:\d{2}"
+_MOMENT = re.compile(rf"({_DAY})[Tt]({_TIME})({_ZONE})", re.ASCII)
+_FORMATS = FormatChecker(formats=())
+
+_KINDS: Mapping[str, str] = {
+    "string": "a text",
+    "null": "null",
+    "object": "an object",
+    "array": "a list",
+    "integer": "an integer",
+    "boolean": "true or false",
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True, order=True)
+class Problem:
+    """What is wrong at one place of a corpus, such as ``experience.0.title``."""
+
+    path: str
+    message: str
+
+
+Place = tuple[str | int, ...]
+
+
+def dotted(place: Sequence[str | int]) -> str:
+    """A place in a corpus as text."""
+    return ".".join(map(str, place)) or WHOLE
+
+
+@_FORMATS.checks("date-time")
+def is_moment(value: object) -> bool:
+    """Whether a text is a time with a zone, and there is such a time; only texts can be wrong."""
+    if not isinstance(value, str):
+        return True
+    form = _MOMENT.fullmatch(value)
+    if form is None:
+        return False
+    zone = "+00:00" if form[3] in "zZ" else form[3]
+    seconds = re.sub(r"\.\d+", "", form[2])
+    try:
+        datetime.fromisoformat(f"{form[1]}T{seconds}{zone}")
+    except ValueError:
+        return False
+    return re.search(r":[6-9]\d$", zone) is None  # Python reads +00:60 as an hour
+
+
+@cache
+def _validator() -> Any:  # noqa: ANN401 - a class that jsonschema makes
+    """The validator; its references are put in, as to follow them takes half of the time."""
+    text = resources.files("graphmem.corpus").joinpath("career_corpus.schema.json").read_text()
+    schema = json.loads(text)
+    whole = _put_in(schema["$defs"]["corpus"], schema["$defs"])
+    return Draft202012Validator(whole, format_checker=_FORMATS)
+
+
+def _put_in(schema: Any, parts: Mapping[str, Any]) -> Any:  # noqa: ANN401 - JSON Schema
+    if isinstance(schema, list):
+        return [_put_in(each, parts) for each in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if "$ref" in schema:
+        return _put_in(parts[schema["$ref"].rpartition("/")[2]], parts)
+    return {name: _put_in(value, parts) for name, value in schema.items()}
+
+
+def schema_problems(corpus: Any) -> tuple[Problem, ...]:  # noqa: ANN401 - any JSON
+    """What the schema has against a value, in the order of the places."""
+    return tuple(sorted({each for error in _errors(corpus) for each in _problems_of(error)}))
+
+
+def _errors(corpus: Any) -> Iterator[ValidationError]:  # noqa: ANN401 - any JSON
+    yield from _validator().iter_errors(corpus)
+
+
+def _problems_of(error: ValidationError) -> Iterator[Problem]:
+    place = tuple(error.absolute_path)
+    match error.validator:
+        case "required":
+            for name in _missing(error):
+                yield Problem(path=dotted((*place, name)), message="Is missing.")
+        case "additionalProperties":
+            for name in _extra(error):
+                yield Problem(path=dotted((*place, name)), message="Is no field of a corpus.")
+        case _:
+            yield Problem(path=dotted(place), message=_message(error))
+
+
+def _missing(error: ValidationError) -> list[str]:
+    wanted: Any = error.validator_value
+    there: Any = error.instance
+    return [name for name in wanted if name not in there]
+
+
+def _extra(error: ValidationError) -> list[str]:
+    schema: Any = error.schema
+    there: Any = error.instance
+    return [name for name in there if name not in schema["properties"]]
+
+
+def _message(error: ValidationError) -> str:
+    rule: Any = error.validator_value
+    match error.validator:
+        case "type":
+            kinds = [rule] if isinstance(rule, str) else rule
+            return f"Must be {' or '.join(_KINDS[kind] for kind in kinds)}."
+        case "enum":
+            return f"Must be one of {', '.join(rule)}."
+        case "format":
+            return "Must be a time with a zone, such as 2026-03-01T09:30:00Z."
+        case "pattern":
+            return "Must be three numbers with dots between them, such as 1.0.0."
+        case _:
+            return "Must not be empty."
+
+
+def corpus_problems(corpus: Any, policy: CorpusPolicy) -> tuple[Problem, ...]:  # noqa: ANN401 - any JSON
+    """Everything that is wrong with a corpus: its form, double ids, text that no store can hold.
+
+    Of one that is too large only this is said.
+    """
+    if too_large := size_problems(corpus, policy):
+        return too_large
+    unstorable = (dotted(place) for place, text in texts(corpus) if not is_storable(text))
+    return tuple(
+        sorted(
+            {
+                *schema_problems(corpus),
+                *_double_ids(corpus),
+                *(Problem(path=path, message=_UNSTORABLE) for path in unstorable),
+            }
+        )
+    )
+
+
+_UNSTORABLE = "Has a character that cannot be stored."
+
+
+def texts(value: Any, place: Place = ()) -> Iterator[tuple[Place, str]]:  # noqa: ANN401 - any JSON
+    """The texts of a JSON value with their places."""
+    if isinstance(value, str):
+        yield place, value
+    for name, inner in _parts(value):
+        yield from texts(inner, (*place, name))
+
+
+def _parts(value: Any) -> Iterator[tuple[str | int, Any]]:  # noqa: ANN401 - any JSON
+    if isinstance(value, Mapping):
+        yield from value.items()
+    elif isinstance(value, list | tuple):
+        yield from enumerate(value)
+
+
+def items_of(corpus: Any, name: str) -> Iterator[tuple[int, Corpus]]:  # noqa: ANN401 - any JSON
+    """The objects of a list of a corpus with their numbers; what is none is left out."""
+    found = corpus.get(name) if isinstance(corpus, Mapping) else None
+    for number, item in enumerate(found if isinstance(found, list | tuple) else ()):
+        if isinstance(item, Mapping):
+            yield number, item
+
+
+def _double_ids(corpus: Any) -> Iterator[Problem]:  # noqa: ANN401 - any JSON
+    for section in ID_PREFIXES:
+        seen: set[str] = set()
+        for number, item in items_of(corpus, section):
+            uid = item.get("id")
+            if isinstance(uid, str) and uid in seen:
+                path = dotted((section.value, number, "id"))
+                yield Problem(path=path, message="Is the id of an earlier item.")
+            if isinstance(uid, str):
+                seen.add(uid)
+
+
+def depth_problem(corpus: Any) -> Problem | None:  # noqa: ANN401 - any JSON
+    """What a draft cannot take at all, as no rule walks so deep; all else is only listed."""
+    if not is_too_deep(corpus):
+        return None
+    return Problem(path=WHOLE, message=f"Is nested deeper than {DEPTH_MAX} levels.")
+
+
+def size_problems(corpus: Any, policy: CorpusPolicy) -> tuple[Problem, ...]:  # noqa: ANN401 - any JSON
+    """What is too large in a corpus: its depth, lists, documents, the whole."""
+    if too_deep := depth_problem(corpus):
+        return (too_deep,)
+    long_lists = [
+        Problem(path=dotted(place), message=f"Has more than {policy.list_items:,} items.")
+        for place, found in _lists(corpus)
+        if len(found) > policy.list_items
+    ]
+    if long_lists:
+        return tuple(sorted(long_lists))
+    sizes = {place: _bytes(value) for place, value in _document_parts(corpus)}
+    large = [
+        Problem(path=dotted(place), message=f"Is larger than {policy.document_bytes:,} bytes.")
+        for place, size in sizes.items()
+        if size > policy.document_bytes
+    ]
+    if sum(sizes.values()) > policy.corpus_bytes:
+        large.append(Problem(path=WHOLE, message=f"Is larger than {policy.corpus_bytes:,} bytes."))
+    return tuple(sorted(large))
+
+
+def _bytes(value: Any) -> int:  # noqa: ANN401 - any JSON
+    return len(canonical_json(value).encode("utf-8", "surrogatepass"))
+
+
+def _lists(value: Any, place: Place = ()) -> Iterator[tuple[Place, Sequence[Any]]]:  # noqa: ANN401 - any JSON
+    if isinstance(value, list | tuple):
+        yield place, value
+    for name, inner in _parts(value):
+        yield from _lists(inner, (*place, name))
+
+
+# what has a document of its own for each of its items
+_BY_ITEM = ("experience", "projects")
+
+
+def _document_parts(corpus: Any) -> Iterator[tuple[Place, Any]]:  # noqa: ANN401 - any JSON
+    """What becomes a document each: sections, and items of two of them."""
+    if not isinstance(corpus, Mapping):
+        yield (), corpus
+        return
+    for name, value in corpus.items():
+        if name in _BY_ITEM and isinstance(value, list | tuple):
+            yield from (((name, number), item) for number, item in enumerate(value))
+        else:
+            yield (name,), value

@@ -1,0 +1,123 @@
+"""Career corpora while the store is away: nothing is claimed, nothing at hand is lost (000)."""
+
+import stat
+
+import pytest
+from careers import PATH, approved, bootstrapped, pushed, ready, sent, state, transitions
+from corpora import a_project
+
+from graphmem.corpus.keeper import CorpusKeeper
+from graphmem.corpus.pushing import PushDraft
+from graphmem.errors import DiskLow, StoreUnavailable
+
+OWNER = a_project(role="owner")
+SECRET = "AKIAIOSFODNN7EXAMPLE"
+
+
+@pytest.fixture
+def away(api, monkeypatch):
+    """What lets the store be away for writes, as long as a with lasts."""
+
+    def begin(error=StoreUnavailable):
+        def write(*_):
+            raise error
+
+        context = monkeypatch.context()
+        patch = context.__enter__()
+        patch.setattr(type(api.house.graphmem.connection), "write", write)
+        return context
+
+    return begin
+
+
+def files(api):
+    folder = api.house.graphmem.of(CorpusKeeper).fallback.folder
+    return sorted(folder.glob("*")) if folder.exists() else []
+
+
+def edit(api, status, item=OWNER, path=f"{PATH}/draft/projects"):
+    return sent(api, "PUT", path, item, status)
+
+
+def test_an_edit_that_the_store_did_not_take_lies_in_a_private_file_until_it_is_restored(api, away):
+    ready(api)
+    context = away()
+    failed = edit(api, 503)
+    edit(api, 503, a_project("proj_2", name="Gemini"))
+    context.__exit__(None, None, None)
+
+    assert (False, True) == (failed["persisted"], failed["fallback_used"])
+    assert "NOT PERSISTED" in failed["error"]["message"]
+    assert "NOT PERSISTED" in failed["user_message"]
+    (path,) = files(api)
+    assert 0o600 == stat.S_IMODE(path.stat().st_mode)
+    assert not sent(api, "GET", f"{PATH}/draft")["dirty"]
+
+    restored = sent(api, "POST", f"{PATH}/draft/restore", status=200)
+
+    assert ["owner", "lead"] == [each["role"] for each in restored["corpus"]["projects"]]
+    assert [] == files(api)
+    sent(api, "POST", f"{PATH}/draft/restore", status=404)
+
+
+def test_a_secret_lies_in_no_file(api, away):
+    ready(api)
+    context = away()
+    edit(api, 403, a_project(outcomes=[f"Our key was {SECRET}"]))
+    context.__exit__(None, None, None)
+
+    assert [] == files(api)
+
+
+def test_a_full_disk_gets_no_file(api, away):
+    ready(api)
+    context = away(DiskLow)
+    failed = edit(api, 503)
+    context.__exit__(None, None, None)
+
+    assert ([], False) == (files(api), failed["fallback_used"])
+
+
+def test_a_push_with_nothing_at_hand_says_so(api, away):
+    ready(api)
+    edit(api, 200)
+    approved(api, "projects")
+    context = away()
+    failed = pushed(api, status=503)
+    context.__exit__(None, None, None)
+
+    assert (False, False) == (failed["persisted"], failed["fallback_used"])
+    assert [] == files(api)
+    assert "CORPUS_READY" == state(api)
+
+
+def test_a_push_that_was_not_taken_has_failed_as_soon_as_that_can_be_recorded(api, monkeypatch):
+    ready(api)
+    edit(api, 200)
+    approved(api, "projects")
+    apply = PushDraft.apply_records
+    with monkeypatch.context() as patch:
+        patch.setattr(PushDraft, "apply_records", _away)
+        failed = pushed(api, status=503)
+    assert apply is PushDraft.apply_records
+    assert (False, True) == (failed["persisted"], failed["fallback_used"])
+
+    run = sent(api, "POST", "/v1/jobs/corpus_verify/runs", {"space": "corpus:ada"}, 200)["run"]
+
+    assert "succeeded" == run["status"]
+    assert "PERSIST_FAILED" == state(api)
+    assert ("CORPUS_READY", "PERSIST_FAILED", "push") == transitions(api)[-1]
+    restored = sent(api, "POST", f"{PATH}/draft/restore", status=200)
+    assert "owner" == restored["corpus"]["projects"][0]["role"]
+    assert pushed(api)["persisted"]
+    assert ("CORPUS_READY", []) == (state(api), files(api))
+
+
+def _away(*_):
+    raise StoreUnavailable
+
+
+def test_before_a_bootstrap_nothing_is_restored(api):
+    sent(api, "POST", f"{PATH}/draft/restore", status=404)
+    bootstrapped(api)
+    sent(api, "POST", f"{PATH}/draft/restore", status=404)
