@@ -16,6 +16,14 @@ RETURN m.key AS key,
        } AS lineage
 ORDER BY key;
 
+// name: promoted
+// What memories that others stand for from now on were copied from.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (from:Memory {key: row.from_key})-[e:PROMOTED_FROM]->(origin:Memory)
+RETURN row.into_key AS made, origin.key AS origin, toString(e.created_at) AS created_at
+ORDER BY made, origin;
+
 // name: draw
 // Draw lineage between memories that are here, and say of each whether it is new.
 // parameters: space_rows

@@ -1,10 +1,11 @@
 """Sources: the first one lies flat on its memory, each further one is a node."""
 
 import hashlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from graphmem.model.edge import LineageType, edge_uid
 from graphmem.model.memory import Memory
 from graphmem.model.page import Cursor, Page
 from graphmem.model.source import Source
@@ -87,6 +88,28 @@ def change_sources(transaction: Transaction, decision: Decision) -> None:
     for query, (parameter, rows) in steps.items():
         if rows:
             transaction.run(query, **{parameter: rows})
+    if decision.absorbed:
+        _pass_on_promotions(transaction, decision.absorbed)
+
+
+def _pass_on_promotions(transaction: Transaction, absorbed: Sequence[tuple[str, str]]) -> None:
+    """Let memories that stand for others be copies of what these were copied from, too.
+
+    Else what was shared would stay when all that it says was taken back.
+    """
+    pairs = [{"from_key": start, "into_key": end} for start, end in absorbed]
+    drawn = [
+        {
+            "uid": edge_uid(row["made"], LineageType.PROMOTED_FROM, row["origin"]),
+            "from_key": row["made"],
+            "type": LineageType.PROMOTED_FROM.value,
+            "to_key": row["origin"],
+            "created_at": row["created_at"],
+        }
+        for row in transaction.run("lineage.promoted", space_rows=pairs)
+    ]
+    if drawn:
+        transaction.run("lineage.draw", space_rows=drawn)
 
 
 def _row(place: SourcePlace, source: Source) -> dict[str, Any]:

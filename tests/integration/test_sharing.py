@@ -95,6 +95,33 @@ def test_a_copy_goes_with_the_last_of_several_that_are_retracted_at_once(house, 
     assert [(DOG, "retracted")] == statuses(house)
 
 
+TEA = "Ada likes green tea with milk and honey in bed."
+
+
+@pytest.mark.parametrize("job", ["consolidate", "curate_dedupe"])
+def test_a_copy_that_stands_for_another_goes_with_the_last_of_what_both_say(house, job):
+    ada = written(house, "one", TEA)
+    eve = written(house, "two", TEA.replace("green", "the green"), space="user:eve")
+    for memory in (ada, eve):
+        share(house, memory)
+        house.clock.advance(minutes=1)
+    if job == "curate_dedupe":
+        house.rows(
+            "MATCH (m:Memory {space: $tenant + $space}) SET m.content = $content",
+            space=SHARED_NAME,
+            content=TEA,
+        )
+    house.graphmem.runner.run(job, space_key=f"{house.caller.tenant}/{SHARED_NAME}", by_hand=True)
+    merged = [status for _, status in statuses(house)]
+    retract(house, ada)
+    first = [status for _, status in statuses(house)]
+    retract(house, eve)
+
+    assert 1 == merged.count("active")
+    assert 1 == first.count("active")
+    assert "active" not in [status for _, status in statuses(house)]
+
+
 def test_an_imported_copy_follows_what_it_was_imported_with(house, fact):
     share(house, fact)
     lines = {name: lines_of(house, name) for name in ("user:ada", SHARED_NAME)}
