@@ -20,6 +20,18 @@ WITH n ORDER BY n.noted_at, n.key LIMIT $limit
 RETURN @profile_line AS line
 ORDER BY n.noted_at, n.key;
 
+// name: without_line
+// Those of the newest active memories of a space that a line could rest on by their category, and none ever did, the
+// newest first.
+// parameters: categories, newest, space
+MATCH (m:Memory)
+USING INDEX SEEK m:Memory(space, status, created_at)
+WHERE m.space = $space AND m.status = 'active' AND m.created_at > datetime({year: 1}) AND m.kept_by IS NULL
+WITH m ORDER BY m.created_at DESC, m.key DESC LIMIT $newest
+WHERE m.native_category IN $categories AND NOT EXISTS { (:ProfileLine)-[:RESTS_ON]->(m) }
+RETURN m.uid AS uid, m.content AS content, m.importance AS importance
+ORDER BY m.created_at DESC, m.key DESC;
+
 // name: save
 // Write lines, where they are not here, with the memories that they rest on; each with whether it is new. One none of
 // whose memories is here is left out.

@@ -9,7 +9,7 @@ from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.operation import Decided, Operation
 from graphmem.gateway.workbench import Workbench
 from graphmem.lifecycle.identity import consolidated
-from graphmem.lifecycle.profile import LINES_MAX, to_drop
+from graphmem.lifecycle.profile import CATEGORIES, LINES_MAX, to_add, to_drop
 from graphmem.lifecycle.profile_model import Repeat, repeats_among
 from graphmem.model.event import Effect, Event, Subject
 from graphmem.model.job import Run
@@ -20,13 +20,29 @@ from graphmem.ports import LanguageModel
 from graphmem.store.connection import Connection
 from graphmem.store.identity import change_reflections, reflections_of
 from graphmem.store.notebooks import lock_notebook
-from graphmem.store.profile import drop_lines, profile_of
+from graphmem.store.profile import WrittenLine, drop_lines, lines_that_lack, profile_of, save_lines
 from graphmem.upkeep.consolidation import DueSpace
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Profile:
+    """The lines of a profile, and those that facts lack."""
+
+    lines: Sequence[ProfileLine]
+    lacking: Sequence[ProfileLine]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Tended:
+    """The lines that are new, and those that are shown no more."""
+
+    new: Sequence[ProfileLine]
+    gone: Sequence[ProfileLine]
+
+
 @dataclass(frozen=True, kw_only=True)
-class ShortenProfile(Operation[Sequence[ProfileLine], Sequence[ProfileLine]]):
-    """Drop lines of a profile of more than 300, until less are left; the answer are these."""
+class TendProfile(Operation[_Profile, _Tended]):
+    """Add the lines that facts lack, and drop lines of more than 300 until less are left."""
 
     kind = TraceKind.NOTEBOOK
 
@@ -38,24 +54,28 @@ class ShortenProfile(Operation[Sequence[ProfileLine], Sequence[ProfileLine]]):
         """The space of the profile."""
         return (self.space,)
 
-    def read(self, transaction: Workbench) -> Sequence[ProfileLine]:
-        """The lines that are shown."""
+    def read(self, transaction: Workbench) -> _Profile:
+        """The lines that are shown, and those that facts lack."""
         lock_notebook(transaction, self.space)
-        return profile_of(transaction, self.space, transaction.now)
+        now = transaction.now
+        return _Profile(
+            lines=profile_of(transaction, self.space, now),
+            lacking=lines_that_lack(transaction, self.space, CATEGORIES, now),
+        )
 
-    def decide(
-        self,
-        state: Sequence[ProfileLine],
-        now: datetime,  # noqa: ARG002
-    ) -> Decided[Sequence[ProfileLine]]:
-        """Those that go."""
-        gone = to_drop(state, self.repeats)
-        return Decided(answer=gone, events=tuple(map(_line_dropped, gone)))
+    def decide(self, state: _Profile, now: datetime) -> Decided[_Tended]:  # noqa: ARG002
+        """Those that come, and those that go."""
+        new = to_add(state.lines, state.lacking)
+        gone = to_drop([*state.lines, *new], self.repeats)
+        events = (*map(_line_noted, new), *map(_line_dropped, gone))
+        return Decided(answer=_Tended(new=new, gone=gone), events=events)
 
-    def apply(self, transaction: Workbench, decided: Decided[Sequence[ProfileLine]]) -> None:
-        """Let them be shown no more."""
-        if decided.answer:
-            drop_lines(transaction, decided.answer, transaction.now)
+    def apply(self, transaction: Workbench, decided: Decided[_Tended]) -> None:
+        """Write the new ones, and let the others be shown no more."""
+        tended = decided.answer
+        save_lines(transaction, [WrittenLine(line=each, has_words=False) for each in tended.new])
+        if tended.gone:
+            drop_lines(transaction, tended.gone, transaction.now)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,6 +106,15 @@ class ShortenIdentity(Operation[Sequence[Reflection], Sequence[Reflection]]):
         change_reflections(transaction, decided.answer)
 
 
+def _line_noted(line: ProfileLine) -> Event:
+    return Event(
+        space=line.space.key,
+        subject=line.uid,
+        about=Subject.PROFILE_LINE,
+        effect=Effect.PROFILE_LINE_NOTED,
+    )
+
+
 def _line_dropped(line: ProfileLine) -> Event:
     return Event(
         space=line.space.key,
@@ -113,10 +142,10 @@ class NotebookUpkeep:
     connection: Connection
     model: LanguageModel | None = None
 
-    def shorten_profile(self, due: DueSpace, run: Run) -> None:
-        """Keep a profile below its most lines."""
+    def tend_profile(self, due: DueSpace, run: Run) -> None:
+        """Keep a profile whole, and below its most lines."""
         repeats = self._repeats(self.model, due, run) if self.model else ()
-        self.gateway.execute(ShortenProfile(space=due.space, repeats=repeats), run)
+        self.gateway.execute(TendProfile(space=due.space, repeats=repeats), run)
 
     def _repeats(self, model: LanguageModel, due: DueSpace, run: Run) -> Sequence[Repeat]:
         """What a model says of the lines where there are too many."""

@@ -41,6 +41,17 @@ def with_line(lines: Sequence[ProfileLine], new: ProfileLine) -> tuple[ProfileLi
     return tuple(lines) if is_known else (*lines, new)
 
 
+def to_add(lines: Sequence[ProfileLine], lacking: Iterable[ProfileLine]) -> list[ProfileLine]:
+    """Those of the lines that facts lack which say anything new.
+
+    A fact whose words another line had said has none of its own; it needs one when that is gone.
+    """
+    shown = tuple(lines)
+    for line in lacking:
+        shown = with_line(shown, line)
+    return list(shown[len(lines) :])
+
+
 def to_drop(
     lines: Iterable[ProfileLine], repeats: Iterable[tuple[str, str]] = ()
 ) -> list[ProfileLine]:

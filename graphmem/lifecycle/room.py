@@ -182,7 +182,7 @@ def _consolidation(core: Core) -> Consolidation:
             contradictions_over(core).check,
             steps.join_fragments,
             steps.summarise_entities,
-            notebooks.shorten_profile,
+            notebooks.tend_profile,
             steps.decay_commitments,
             steps.expire,
             steps.archive,

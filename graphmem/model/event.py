@@ -65,6 +65,7 @@ class Effect(StrEnum):
     SESSION_ENDED = "session_ended"
     JUDGED = "judged"
     BOX_SEALED = "box_sealed"
+    PROFILE_LINE_NOTED = "profile_line_noted"
     PROFILE_LINE_DROPPED = "profile_line_dropped"
     REFLECTED = "reflected"
     REFLECTION_DROPPED = "reflection_dropped"

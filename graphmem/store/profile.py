@@ -1,6 +1,6 @@
 """Profile: lines about how somebody works and wants to be treated, and what they rest on."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -13,6 +13,7 @@ from graphmem.store.connection import Connection, Row, Transaction, rows_of
 from graphmem.store.pages import every_row
 from graphmem.text.times import moment_of
 
+_FACTS_LOOKED_AT = 50  # the newest, for those without a line
 LINES_READ = 2_000  # of a space; a pass of consolidation leaves less than 300
 
 
@@ -22,6 +23,29 @@ def profile_of(
     """The lines of the profile of a space whose memories are all current, oldest first."""
     rows = rows_of(reader, "profile.lines", space=space.key, now=epoch_ms(now), limit=LINES_READ)
     return tuple(line_from_row(row["line"]) for row in rows)
+
+
+def lines_that_lack(
+    transaction: Transaction, space: Space, categories: Iterable[str], now: datetime
+) -> tuple[ProfileLine, ...]:
+    """The lines that the newest facts of some categories could have, and do not, newest first."""
+    rows = transaction.run(
+        "profile.without_line",
+        space=space.key,
+        categories=sorted(categories),
+        newest=_FACTS_LOOKED_AT,
+    )
+    return tuple(
+        ProfileLine(
+            uid=row["uid"],
+            space=space,
+            text=row["content"],
+            memories=(row["uid"],),
+            importance=row["importance"],
+            noted_at=now,
+        )
+        for row in rows
+    )
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -191,8 +191,23 @@ def shorten(session, model):
         memories=3,
         now=session.house.clock.now(),
     )
-    upkeep.shorten_profile(due, run)
+    upkeep.tend_profile(due, run)
     return run
+
+
+def test_a_fact_that_a_line_said_has_its_own_when_that_is_gone(ada):
+    first = ada.fact("I prefer short answers in code reviews.")
+    ada.house.clock.advance(minutes=1)
+    second = ada.fact("I prefer short answers in code reviews, please.")
+    before = profile(ada)
+    ada.put_away(first.uid)
+    gone = profile(ada)
+    counts = [consolidate(ada).counts.get("profile_line_noted", 0) for _ in range(2)]
+    (line,) = notebooks(ada).profile(ada.space)
+
+    assert (["I prefer short answers in code reviews."], []) == (before, gone)
+    assert [1, 0] == counts
+    assert (second.uid,) == line.uids
 
 
 def test_what_is_corrected_leaves_the_profile_to_the_correction(ada):
