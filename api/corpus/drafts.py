@@ -7,7 +7,7 @@ from flask import Response, g, jsonify
 
 from api.auth import requires
 from api.corpus.paths import corpus_space, keeper, kind_named, section_named
-from api.corpus.results import away_answer
+from api.corpus.results import away_answer, may_refuse
 from api.corpus.schemas import (
     ApprovalList,
     ChangeQuery,
@@ -51,6 +51,7 @@ def draft(query: dict[str, Any], owner: str) -> Response:
 @requires(Role.WRITER, while_away=True)
 @blueprint.arguments(CorpusValue)
 @blueprint.query(ChangeQuery)
+@may_refuse(blueprint)
 @blueprint.response(200, CorpusDraftAnswer)
 def patch(values: Any, query: dict[str, Any], owner: str) -> Response:  # noqa: ANN401 - any JSON
     """Merge a patch into the draft: objects merge, lists and single values take their place."""
@@ -62,6 +63,7 @@ def patch(values: Any, query: dict[str, Any], owner: str) -> Response:  # noqa: 
 @requires(Role.WRITER, while_away=True)
 @blueprint.arguments(CorpusValue)
 @blueprint.query(ChangeQuery)
+@may_refuse(blueprint)
 @blueprint.response(200, CorpusDraftAnswer)
 def put_section(values: Any, query: dict[str, Any], owner: str, section: str) -> Response:  # noqa: ANN401
     """Put another value in the place of a section."""
@@ -78,6 +80,7 @@ def put_section(values: Any, query: dict[str, Any], owner: str, section: str) ->
 @requires(Role.WRITER, while_away=True)
 @blueprint.arguments(CorpusValue)
 @blueprint.query(ItemQuery)
+@may_refuse(blueprint)
 @blueprint.response(201, CorpusDraftAnswer)
 @blueprint.alt_response(200, schema=CorpusDraftAnswer, description="It joined one that was there")
 def put_item(values: Any, query: dict[str, Any], owner: str, kind: str) -> Response:  # noqa: ANN401
@@ -96,6 +99,7 @@ def put_item(values: Any, query: dict[str, Any], owner: str, kind: str) -> Respo
 @blueprint.delete("/<owner>/draft/<kind>/<uid>")
 @requires(Role.WRITER, while_away=True)
 @blueprint.query(SessionQuery)
+@may_refuse(blueprint)
 @blueprint.response(200, CorpusDraftAnswer)
 def delete_item(query: dict[str, Any], owner: str, kind: str, uid: str) -> Response:
     """Take an item out of the draft."""

@@ -7,12 +7,12 @@ from flask import Response, g, jsonify
 from api.auth import requires
 from api.corpus.drafts import draft_view
 from api.corpus.paths import corpus_space, keeper
-from api.corpus.results import push_answer
+from api.corpus.results import may_refuse, push_answer
 from api.corpus.schemas import (
     CorpusDiffAnswer,
-    CorpusDraftAnswer,
     CorpusExportAnswer,
     CorpusHistory,
+    CorpusImportAnswer,
     CorpusImportBody,
     DiffQuery,
     ExportQuery,
@@ -130,7 +130,8 @@ def _corpus(head: Head) -> Corpus:
 @requires(Role.WRITER)
 @blueprint.arguments(CorpusImportBody)
 @blueprint.query(SessionQuery)
-@blueprint.response(200, CorpusDraftAnswer)
+@may_refuse(blueprint)
+@blueprint.response(200, CorpusImportAnswer)
 def import_(values: dict[str, Any], query: dict[str, Any], owner: str) -> Response:
     """Take files or a corpus into a draft; or as the first revision, exactly as they are."""
     space = corpus_space(owner, Role.WRITER)

@@ -7,7 +7,7 @@ from flask import Response, g, jsonify
 from api.auth import requires
 from api.corpus.drafts import draft_view
 from api.corpus.paths import corpus_space, keeper
-from api.corpus.results import away_answer, error_of, push_answer
+from api.corpus.results import away_answer, error_of, may_refuse, push_answer
 from api.corpus.schemas import (
     CorpusPullAnswer,
     CorpusPullBody,
@@ -37,6 +37,7 @@ blueprint = JsonBlueprint(
 @requires(Role.WRITER, while_away=True)
 @blueprint.arguments(CorpusPushBody)
 @blueprint.query(SessionQuery)
+@may_refuse(blueprint)
 @blueprint.response(200, CorpusPushAnswer)
 def push(values: dict[str, Any], query: dict[str, Any], owner: str) -> Response:
     """Let the draft be the next revision: checked, written, read back, and only then claimed."""
@@ -58,6 +59,7 @@ def push(values: dict[str, Any], query: dict[str, Any], owner: str) -> Response:
 @blueprint.post("/<owner>/revert")
 @requires(Role.WRITER)
 @blueprint.arguments(CorpusRevertBody)
+@may_refuse(blueprint)
 @blueprint.response(200, CorpusPushAnswer)
 def revert(values: dict[str, Any], owner: str) -> Response:
     """Let an earlier revision be the next one too, verified like any."""
@@ -68,6 +70,7 @@ def revert(values: dict[str, Any], owner: str) -> Response:
 
 @blueprint.post("/<owner>/repair")
 @requires(Role.WRITER)
+@may_refuse(blueprint)
 @blueprint.response(200, CorpusPushAnswer)
 def repair(owner: str) -> Response:
     """Set an invalid corpus aside as a revision; the owner begins anew."""
@@ -79,6 +82,7 @@ def repair(owner: str) -> Response:
 @requires(Role.WRITER)
 @blueprint.arguments(CorpusPullBody)
 @blueprint.query(SessionQuery)
+@may_refuse(blueprint)
 @blueprint.response(200, CorpusPullAnswer)
 def pull(values: dict[str, Any], query: dict[str, Any], owner: str) -> Response:
     """Take the last verified revision into the draft; an edited draft is kept aside."""

@@ -1,13 +1,15 @@
 """Results of writes of corpora as answers: the fields at the top, or beside an error."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 from flask import Response, jsonify
 
 from api.corpus.paths import keeper
+from api.corpus.schemas import CorpusWriteRefused
 from api.errors import error_response
+from api.json_blueprint import JsonBlueprint
 from graphmem.corpus.fallback import StoreAway
 from graphmem.corpus.push_result import PushCode, PushResult, shown, store_away
 from graphmem.model.space import Space
@@ -40,6 +42,23 @@ MESSAGES: Mapping[PushCode, str] = {
     PushCode.STORE_UNAVAILABLE: "The graph store does not answer. NOT PERSISTED.",
     PushCode.API_UNKNOWN: "A part that writes is not there.",
 }
+
+
+View = TypeVar("View", bound=Callable[..., Response])
+
+
+def may_refuse(blueprint: JsonBlueprint) -> Callable[[View], View]:
+    """Document that a view may be refused with the fields of a result beside the error."""
+
+    def decorate(view: View) -> View:
+        for status in sorted({*STATUSES.values(), HTTPStatus.FORBIDDEN}):
+            documented = blueprint.alt_response(
+                status, schema=CorpusWriteRefused, description="It came to nothing"
+            )
+            view = documented(view)
+        return view
+
+    return decorate
 
 
 def push_answer(space: Space, result: PushResult, *, is_technical: bool) -> Response:

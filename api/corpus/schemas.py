@@ -4,7 +4,7 @@ from typing import Any
 
 from marshmallow import Schema, ValidationError, fields, validate, validates_schema
 
-from api.fields import Flag, Id, RequestSchema, Text, UtcDateTime
+from api.fields import ErrorSchema, Flag, Id, RequestSchema, Text, UtcDateTime
 from api.paging import page_of
 from graphmem.corpus.status import EmissionPolicy, Intent
 from graphmem.model.corpus import Basis, Section
@@ -178,6 +178,32 @@ class CorpusPushAnswer(Schema):
     revision = fields.Integer()
 
 
+class CorpusWriteRefused(ErrorSchema):
+    """Why a write or a pull came to nothing, with the fields of its result beside the error."""
+
+    ok = fields.Boolean()
+    pushed = fields.Boolean()
+    persisted = fields.Boolean()
+    changed = fields.Boolean()
+    retry_count = fields.Integer()
+    method = fields.String(allow_none=True)
+    remote_blob_sha = fields.String(allow_none=True)
+    remote_commit_sha = fields.String(allow_none=True)
+    remote_file_sha = fields.String(allow_none=True)
+    remote_branch = fields.String(allow_none=True)
+    verification = fields.Dict()
+    reason = fields.String(allow_none=True)
+    error_code = fields.String(allow_none=True)
+    validated = fields.Boolean()
+    validation_ran = fields.Boolean()
+    local_saved = fields.Boolean()
+    remote_written = fields.Boolean()
+    verify_ok = fields.Boolean()
+    fallback_used = fields.Boolean()
+    status_changed = fields.Boolean()
+    user_message = fields.String()
+
+
 class CorpusTransitionAnswer(Schema):
     """A change of state, and what caused it."""
 
@@ -195,6 +221,12 @@ class CorpusPullBody(RequestSchema):
     """Whether to pull what is there already."""
 
     force = Flag(load_default=False)
+
+
+class CorpusImportAnswer(CorpusDraftAnswer, CorpusPushAnswer):
+    """The draft that took something in, or what became of the first revision."""
+
+    revision = fields.Integer()
 
 
 class CorpusPullAnswer(Schema):
