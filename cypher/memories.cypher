@@ -67,6 +67,7 @@ UNWIND $spaces AS space
 UNWIND ['active', 'superseded', 'archived'] AS today
 CALL (space, today) {
   MATCH (m:Memory)
+  USING INDEX SEEK m:Memory(space, status, created_at)
   WHERE m.space = space AND m.status = today AND m.created_at <= $cursor_time AND m.created_at <= $known_at
     AND (m.created_at < $cursor_time OR m.key < $cursor_key) AND @wanted
   @version_then
@@ -86,7 +87,9 @@ ORDER BY m.created_at DESC, m.key DESC;
 // parameters: statuses, tags, types
 CALL () {
   MATCH (m:Memory)
-  WHERE m.space IN $spaces AND m.status <> 'retracted' AND m.created_at <= $known_at AND @wanted
+  USING INDEX SEEK m:Memory(space, status, created_at)
+  WHERE m.space IN $spaces AND m.status IN ['active', 'superseded', 'archived'] AND m.created_at <= $known_at
+    AND @wanted
   @version_then
   WITH m, r, @as_it_was
   WHERE status IN $statuses AND @valid_then
