@@ -151,20 +151,17 @@ class CorpusPushBody(RequestSchema):
     scaffold = Flag(load_default=False)
 
 
-class CorpusPushAnswer(Schema):
-    """What became of a write; it claims only what was checked."""
+class _WriteResult(Schema):
+    """What every write says of itself, whether or not it came to something."""
 
     ok = fields.Boolean()
     pushed = fields.Boolean()
     persisted = fields.Boolean()
     retry_count = fields.Integer()
-    method = fields.String()
     remote_blob_sha = fields.String(allow_none=True)
     remote_commit_sha = fields.String(allow_none=True)
     remote_file_sha = fields.String(allow_none=True)
-    remote_branch = fields.String()
     verification = fields.Dict()
-    reason = fields.String()
     error_code = fields.String(allow_none=True)
     validated = fields.Boolean()
     validation_ran = fields.Boolean()
@@ -174,34 +171,25 @@ class CorpusPushAnswer(Schema):
     fallback_used = fields.Boolean()
     status_changed = fields.Boolean()
     user_message = fields.String()
+
+
+class CorpusPushAnswer(_WriteResult):
+    """What became of a write; it claims only what was checked."""
+
+    method = fields.String()
+    remote_branch = fields.String()
+    reason = fields.String()
     state = fields.String()
     revision = fields.Integer()
 
 
-class CorpusWriteRefused(ErrorSchema):
+class CorpusWriteRefused(_WriteResult, ErrorSchema):
     """Why a write or a pull came to nothing, with the fields of its result beside the error."""
 
-    ok = fields.Boolean()
-    pushed = fields.Boolean()
-    persisted = fields.Boolean()
     changed = fields.Boolean()
-    retry_count = fields.Integer()
     method = fields.String(allow_none=True)
-    remote_blob_sha = fields.String(allow_none=True)
-    remote_commit_sha = fields.String(allow_none=True)
-    remote_file_sha = fields.String(allow_none=True)
     remote_branch = fields.String(allow_none=True)
-    verification = fields.Dict()
     reason = fields.String(allow_none=True)
-    error_code = fields.String(allow_none=True)
-    validated = fields.Boolean()
-    validation_ran = fields.Boolean()
-    local_saved = fields.Boolean()
-    remote_written = fields.Boolean()
-    verify_ok = fields.Boolean()
-    fallback_used = fields.Boolean()
-    status_changed = fields.Boolean()
-    user_message = fields.String()
 
 
 class CorpusTransitionAnswer(Schema):
@@ -225,8 +213,6 @@ class CorpusPullBody(RequestSchema):
 
 class CorpusImportAnswer(CorpusDraftAnswer, CorpusPushAnswer):
     """The draft that took something in, or what became of the first revision."""
-
-    revision = fields.Integer()
 
 
 class CorpusPullAnswer(Schema):

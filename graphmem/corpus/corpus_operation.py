@@ -93,7 +93,7 @@ class CorpusOperation(MemoryOperation[Answer], Generic[Answer]):
         return self.decided(state.records, now)
 
     def decided(self, world: CorpusWorld, now: datetime) -> Decided[Answer]:
-        """Decide; pure."""
+        """What becomes of the repository, by what is recorded of it alone."""
         raise NotImplementedError
 
     def apply_records(self, transaction: Workbench, decided: Decided[Answer]) -> None:

@@ -191,7 +191,7 @@ class ApproveSection(CorpusOperation[Approval]):
         transaction: Workbench,
         repository: CorpusRepository,  # noqa: ARG002
     ) -> CorpusDraft | None:
-        """The draft."""
+        """The draft of the session, if it has one."""
         return draft_of(transaction, self.space, self.session)
 
     def decided(self, world: CorpusWorld, now: datetime) -> Decided[Approval]:

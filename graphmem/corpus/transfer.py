@@ -4,7 +4,7 @@ What is here stays as it is: only a space without a repository takes one, with a
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
@@ -326,6 +326,33 @@ class _PartTransfer(_CorpusTransfer):
         """Whether the repository here is the one that a record belongs to."""
         return lock_repository(transaction, space).created_at == created_at
 
+    def take_in_numbered(
+        self,
+        transaction: Workbench,
+        records: Sequence[Any],
+        *,
+        save: Callable[..., None],
+        which: int,
+    ) -> Mapping[str, bool | None]:
+        """Save records whose numbers are not here; ``which`` of ``numbers_of`` these are.
+
+        A record is its space, when its repository was created, its number, and what is saved.
+        """
+        found: dict[str, bool | None] = {}
+        known: dict[str, set[int]] = {}  # by space, read once
+        for space, created_at, number, *said in records:
+            if not self.part(transaction, space, created_at):
+                found[str(number)] = None
+                continue
+            if space.key not in known:
+                known[space.key] = set(numbers_of(transaction, space)[which])
+            is_new = number not in known[space.key]
+            if is_new:
+                save(transaction, space, number, *said)
+                known[space.key].add(number)
+            found[str(number)] = is_new
+        return found
+
 
 class DraftTransfer(_PartTransfer):
     """The drafts of sessions."""
@@ -389,7 +416,7 @@ class ApprovalTransfer(_PartTransfer):
     form = CorpusApprovalLine
 
     def lines(self, space: Space) -> Iterator[Mapping[str, Any]]:
-        """All approvals."""
+        """What was said of contents, the newest first."""
         repository = self.repository(space)
         if repository is None:
             return
@@ -415,16 +442,7 @@ class ApprovalTransfer(_PartTransfer):
 
     def take_in(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool | None]:
         """Write approvals that are not here."""
-        found: dict[str, bool | None] = {}
-        for space, created_at, number, approval, key_id in records:
-            if not self.part(transaction, space, created_at):
-                found[str(number)] = None
-                continue
-            is_new = number not in numbers_of(transaction, space)[0]
-            if is_new:
-                save_approval(transaction, space, number, approval, key_id)
-            found[str(number)] = is_new
-        return found
+        return self.take_in_numbered(transaction, records, save=save_approval, which=0)
 
 
 class TransitionTransfer(_PartTransfer):
@@ -464,13 +482,4 @@ class TransitionTransfer(_PartTransfer):
 
     def take_in(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool | None]:
         """Write changes that are not here."""
-        found: dict[str, bool | None] = {}
-        for space, created_at, number, change in records:
-            if not self.part(transaction, space, created_at):
-                found[str(number)] = None
-                continue
-            is_new = number not in numbers_of(transaction, space)[1]
-            if is_new:
-                save_transition(transaction, space, number, change)
-            found[str(number)] = is_new
-        return found
+        return self.take_in_numbered(transaction, records, save=save_transition, which=1)

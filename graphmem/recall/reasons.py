@@ -93,7 +93,8 @@ def trace_of_shown(trace: TraceRecord, shown: Sequence[str]) -> TraceRecord:
     scores = {(space, uid): score for space, uid, score in candidates}
     named = [(space, uid) for space, _, uid in (key.partition("|") for key in shown)]
     first = [(numbers[space], uid) for space, uid in named]
-    behind = [place for place in scores if place not in set(first)]
+    told = set(first)
+    behind = [place for place in scores if place not in told]
     return replace(
         trace,
         events=[(*place, scores.get(place)) for place in (*first, *behind)],

@@ -129,9 +129,7 @@ class Recall:
         question = self._question(request, caller)
         if question.plan is Plan.NO_RECALL:
             return self._found(question, self._nothing(question), ())
-        vector, degraded = self._vector(question.request)
-        answer = self._ask(self._search(question, vector), question.request)
-        scored = ranked(answer.fetched, answer.search, question)
+        answer, scored, degraded = self._answered(question)
         cues = self._rare_words(question)
         by_word = [self._ranked_for(question, word) for word in cues]
         scored = fused_cues(scored, by_word, k=question.policy.fused.k)
@@ -275,9 +273,14 @@ class Recall:
     def _ranked_for(self, question: Question, word: str) -> list[Scored]:
         """The candidates of a word of a question, in its ranker's order."""
         question = replace(question, request=replace(question.request, query=word))
-        vector, _ = self._vector(question.request)
+        _, scored, _ = self._answered(question)
+        return scored
+
+    def _answered(self, question: Question) -> tuple[_Answer, list[Scored], tuple[str, ...]]:
+        """What the graph gives for a question, in its ranker's order, and what did not work."""
+        vector, degraded = self._vector(question.request)
         answer = self._ask(self._search(question, vector), question.request)
-        return ranked(answer.fetched, answer.search, question)
+        return answer, ranked(answer.fetched, answer.search, question), degraded
 
     def _bundle(self, question: Question, answer: _Answer, chosen: Sequence[Scored]) -> Bundle:
         whole = self._whole(question, answer, [each.candidate.key for each in chosen])
