@@ -10,12 +10,13 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from rich.console import Console
 
 from benchmarks.client import Target
 from benchmarks.corpus import Vectors, load_corpus
 from benchmarks.lifecycle import BEAM, LIFEBENCH, beam_turns, text_of
-from benchmarks.loading import load
+from benchmarks.loading import BATCH, add_batch, batches, item
 from benchmarks.metrics import percentile
 from benchmarks.service import jobs_taken_over, running_service
 from benchmarks.tables import show_table
@@ -39,7 +40,9 @@ _SWITCHES = {
 }
 _JOBS = ("extract", "seal_boxes", "consolidate")
 _SIZES, _NEW, _PASSES = (2_000, 20_000), 20, 7
+_PEOPLE, _OF_EACH = 20, 3  # memories for each person, and people whom a memory mentions
 _BOXES_SHOWN = 10
+_SEED = 20_260_301
 _START = datetime(2026, 1, 1, 9, tzinfo=UTC)
 
 
@@ -85,7 +88,10 @@ def run_year(data: Path, *, console: Console) -> dict[str, Any]:
 def passes(
     data: Path, target: Target, graphmem: Graphmem, clock: MovedClock, console: Console
 ) -> dict[str, Any]:
-    """The seconds of a pass over twenty new facts, in a space of 2,000 and of 20,000 memories."""
+    """The seconds of a pass over twenty new facts, in a space of 2,000 and of 20,000 memories.
+
+    All memories mention people, some of them very often: a person for every twenty memories.
+    """
     corpus = load_corpus(data, _SIZES[-1])
     vectors = Vectors(corpus.texts, graphmem.embedder)
     clock.at = datetime.now(UTC)
@@ -93,7 +99,13 @@ def passes(
     fresh, stored, seconds = iter(corpus.fresh), 0, {}
     for size in _SIZES:
         with target.client() as client:
-            load(client, space.name, corpus.texts[stored:size], vectors, first=stored)
+            bodies = (
+                item(space.name, corpus.texts[number], vectors.of(number))
+                | {"entities": _people(number)}
+                for number in range(stored, size)
+            )
+            for batch in batches(bodies, BATCH):
+                add_batch(client, batch)
         stored = size
         seconds[size] = [_pass(graphmem, clock, space, fresh) for _ in range(_PASSES)][1:]
     p50 = {size: percentile(each, 0.5) for size, each in seconds.items()}
@@ -102,6 +114,24 @@ def passes(
     title = f"A pass over {_NEW} new facts, s; {ratio:.2f} times in the larger space"
     show_table(console, title, ["memories stored", "p50"], rows)
     return {"p50": p50, "ratio": ratio}
+
+
+def _people(number: int) -> list[str]:
+    """The people whom a memory mentions: the n-th of those known by then with a share of 1/n."""
+    generator = np.random.default_rng([_SEED, number])
+    known = 1 + number // _PEOPLE
+    places = {int(known ** generator.random()) for _ in range(_OF_EACH)}
+    return [f"person:{_name(place)}" for place in sorted(places)]
+
+
+def _name(number: int) -> str:
+    """A name of a person, without digits."""
+    return f"{_syllables(number % 50)} {_syllables(number)}".title()
+
+
+def _syllables(number: int) -> str:
+    more = _syllables(number // 50) if number >= 50 else ""
+    return more + "bdfgklmnrs"[number % 10] + "aeiou"[number // 10 % 5] + "n"
 
 
 def _pass(graphmem: Graphmem, clock: MovedClock, space: Space, fresh: Iterator[str]) -> float:

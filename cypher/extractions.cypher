@@ -153,7 +153,7 @@ WHERE x.has_words = true AND x.at < $before
 
 // name: forget_words
 // Take away the words of the turns of the oldest extractions of a space, or of a kind of spaces but some, where nothing
-// else uses them.
+// else uses them, and what quotes them.
 // parameters: before, limit, other_spaces, space, space_part
 @with_spoken_words
 WITH x ORDER BY x.at, x.key LIMIT $limit
@@ -170,6 +170,9 @@ CALL (x) {
   WITH t
   OPTIONAL MATCH (t)-[:HAS_REVISION]->(r:TurnRevision)
   DETACH DELETE r
+  WITH DISTINCT t
+  OPTIONAL MATCH (n:Artefact)-[:QUOTES]->(t)
+  DETACH DELETE n
 }
 RETURN count(x) AS removed;
 

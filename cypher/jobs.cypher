@@ -106,10 +106,10 @@ RETURN j, l.holder AS holder, r
 ORDER BY j.name;
 
 // name: forget_runs
-// Remove records of runs from before a time, at most $limit.
+// Remove records of runs that ended, from before a time, at most $limit.
 // parameters: before, limit
 MATCH (r:JobRun)
-WHERE r.started_at < $before
+WHERE r.started_at < $before AND r.status <> 'running'
 WITH r ORDER BY r.started_at, r.uid LIMIT $limit
 DELETE r
 RETURN count(*) AS removed;
@@ -145,8 +145,8 @@ DELETE r
 SET j.idle_run = $uid;
 
 // name: count_runs_before
-// How many records of runs are from before a time.
+// How many records of runs that ended are from before a time.
 // parameters: before
 MATCH (r:JobRun)
-WHERE r.started_at < $before
+WHERE r.started_at < $before AND r.status <> 'running'
 RETURN count(*) AS old;

@@ -5,9 +5,9 @@ MATCH (m)-[e:CONTRADICTS]-(o:Memory)
 WHERE m.status = 'active' AND o.status = 'active' AND o.space = m.space
 
 // fragment: mentions
-// The entities of the memories that come whole.
-CALL (whole) {
-  UNWIND whole AS m
+// The entities of the memories that come whole or are looked at.
+CALL (whole, looked) {
+  UNWIND whole + looked AS m
   MATCH (m)-[:MENTIONS]->(e:Entity)
   RETURN collect([m.key, e.entity_key, e.label]) AS mentions
 }
@@ -37,12 +37,22 @@ CALL () {
   WHERE p.space IN $spaces AND p.created_at > datetime({year: 1})
   RETURN count(p) AS pending
 }
-RETURN rows, [m IN whole | @memory] AS memories, links, versions, contested, mentions, edges, pending
+RETURN rows, [m IN whole | @memory] AS memories, [m IN looked | @glance] AS glances, links, versions, contested,
+       mentions, edges, pending
+
+// fragment: glance
+// What a ranker looks at in a memory m, and what a line of a context says.
+m {
+  .key, .content, .captured_by, .native, .turns, .kept_by, .memory_kind,
+  created_at: toString(m.created_at), occurred_at: toString(m.occurred_at)
+}
 
 // fragment: bundle_with_links
-// What belongs to the memories found by any arm, and the row. The first $payload and all of the graph arm come whole.
+// What belongs to the memories found by any arm, and the row. The first $payload and all of the graph arm come whole,
+// or, where that is 0, the first $looked as far as rankers look at them.
 WITH rows, links, [] AS versions, found + [m IN linked WHERE NOT m IN found] AS everyone,
-     found[0..$payload] + [m IN linked WHERE NOT m IN found[0..$payload]] AS whole
+     found[0..$payload] + [m IN linked WHERE $payload > 0 AND NOT m IN found[0..$payload]] AS whole
+WITH *, everyone[0..$looked] AS looked
 CALL (everyone) {
   @contradicting
   RETURN collect(DISTINCT m.key) AS contested
@@ -57,8 +67,8 @@ CALL (whole) {
 // name: candidates
 // Candidates of both arms, filtered inside the indexes and fused, in one row; the first $payload come whole. From the
 // first $seeds of them the graph arm goes on: two typed edges, or one shared entity; over nothing with more than $hub.
-// parameters: begins_by, begins_by_ms, edges_by, ends_after, ends_after_ms, graph_limit, hub, k, now, payload, seeds
-// parameters: spaces, statuses, text, text_limit, text_weight, vector, vector_limit, vector_weight, with_edges
+// parameters: begins_by, begins_by_ms, edges_by, ends_after, ends_after_ms, graph_limit, hub, k, looked, now, payload
+// parameters: seeds, spaces, statuses, text, text_limit, text_weight, vector, vector_limit, vector_weight, with_edges
 // also in slot: _b
 CYPHER 25
 CALL () {
@@ -79,8 +89,8 @@ CALL (found) {
 
 // name: candidates_filtered
 // The same with the filters that the vector index knows; a range from '' to the last character filters nothing.
-// parameters: begins_by, begins_by_ms, edges_by, ends_after, ends_after_ms, graph_limit, hub, k, now, payload, seeds
-// parameters: spaces, statuses, text, text_limit, text_weight, vector, vector_limit, vector_weight, with_edges
+// parameters: begins_by, begins_by_ms, edges_by, ends_after, ends_after_ms, graph_limit, hub, k, looked, now, payload
+// parameters: seeds, spaces, statuses, text, text_limit, text_weight, vector, vector_limit, vector_weight, with_edges
 // parameters: captured_by, conversation_from, conversation_to, types
 // also in slot: _b
 CYPHER 25
@@ -108,7 +118,7 @@ CALL (found) {
 // name: candidates_exact
 // The same with every filter: all matching memories are compared, none is left out by an approximate index. An empty
 // tag or entity filters nothing.
-// parameters: begins_by, edges_by, ends_after, graph_limit, hub, k, now, payload, seeds, spaces, statuses
+// parameters: begins_by, edges_by, ends_after, graph_limit, hub, k, looked, now, payload, seeds, spaces, statuses
 // parameters: text, text_limit, text_weight, vector, vector_limit, vector_weight, with_edges
 // parameters: captured_by, conversation_from, conversation_to, entities, tags, types
 // also in slot: _b
@@ -138,7 +148,7 @@ CALL (found) {
 // The same as far as it was known at a past time: each memory in the version that was in force then, compared by
 // the vectors of that version, and by words where its text is still the same. A version whose vectors were forgotten
 // is found by the words that it has.
-// parameters: begins_by, embedder, ends_after, k, known_at, now, payload, spaces, statuses
+// parameters: begins_by, embedder, ends_after, k, known_at, looked, now, payload, spaces, statuses
 // parameters: text, text_fetch, text_limit, text_weight, vector, vector_limit, vector_weight, words
 // parameters: captured_by, conversation_from, conversation_to, entities, tags, types
 // also in slot: _b
@@ -191,7 +201,8 @@ CALL (found) {
   @version_then
   RETURN collect([m.key, r.memory]) AS versions
 }
-WITH rows, versions, [] AS links, [] AS edges, found AS everyone, found[0..$payload] AS whole
+WITH rows, versions, [] AS links, [] AS edges, found AS everyone, found[0..$payload] AS whole,
+     found[0..$looked] AS looked
 CALL (everyone) {
   @contradicting
     AND e.created_at <= $known_at

@@ -113,8 +113,10 @@ class Operation(ABC, Generic[State, Answer]):
         """
         if isinstance(actor, Run):
             return [_job_trace(event, actor, ids.new("trace"), now) for event in decided.events]
-        seen = [each for each in decided.events if actor.may_see(space_from_key(each.space))]
-        unseen = [each for each in decided.events if each not in seen]
+        spaces = {each.space for each in decided.events}
+        visible = {space for space in spaces if actor.may_see(space_from_key(space))}
+        seen = [each for each in decided.events if each.space in visible]
+        unseen = [each for each in decided.events if each.space not in visible]
         traces = [_call_trace(self.kind, seen, actor, trace_id, now)] if seen else []
         if unseen:
             traces.append(_call_trace(self.kind, unseen, actor, ids.new("trace"), now))

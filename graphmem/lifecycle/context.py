@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import TypeVar
 
-from graphmem.model.memory import Memory, memory_key
+from graphmem.lifecycle.recalled import Recalled
+from graphmem.model.memory import memory_key
 from graphmem.model.notebook import NotedQuestion, ProfileLine
 from graphmem.model.space import Space
 from graphmem.store.session_context import ShownBox
@@ -40,7 +41,7 @@ class ContextInput:
     ``recalled`` come best first; ``artefacts`` are pairs of a memory's key and its words.
     """
 
-    recalled: Sequence[Memory] = ()
+    recalled: Sequence[Recalled] = ()
     artefacts: Sequence[tuple[str, str]] = ()
     profile: Sequence[ProfileLine] = ()
     boxes: Sequence[ShownBox] = ()
@@ -130,10 +131,15 @@ def build_context(given: ContextInput, *, max_tokens: int) -> Context:
     return Context(sections=tuple(page.sections))
 
 
-def said_once(recalled: Sequence[Memory], space: Space) -> list[Memory]:
+def said_once(recalled: Sequence[Recalled], space: Space) -> list[Recalled]:
     """Memories without those of other spaces that say what one of the space says."""
-    own = {comparable(each.content) for each in recalled if each.space == space}
-    return [each for each in recalled if each.space == space or comparable(each.content) not in own]
+    others = {each.key for each in recalled if each.space_key != space.key}
+    if not others:
+        return list(recalled)
+    own = {comparable(each.content) for each in recalled if each.key not in others}
+    return [
+        each for each in recalled if each.key not in others or comparable(each.content) not in own
+    ]
 
 
 @dataclass(kw_only=True)
@@ -160,7 +166,7 @@ class _Page:
         self._close(name, kept, cut=len(new) - len(kept))
 
     def add_best(
-        self, name: str, memories: Sequence[Memory], best: Mapping[str, ContextLine]
+        self, name: str, memories: Sequence[Recalled], best: Mapping[str, ContextLine]
     ) -> None:
         """Add the lines of the best memories of a section."""
         its = (each.key for each in memories if _section_of(each) == name)
@@ -168,7 +174,7 @@ class _Page:
         kept = tuple(best[key] for key in new if key in best)
         self._close(name, kept, cut=len(new) - len(kept))
 
-    def best(self, memories: Sequence[Memory], *, kept_free: int) -> Mapping[str, ContextLine]:
+    def best(self, memories: Sequence[Recalled], *, kept_free: int) -> Mapping[str, ContextLine]:
         """The lines of the first memories that fit beside what stays free, by key."""
         left, begun, best = self.left - kept_free, set[str](), dict[str, ContextLine]()
         for memory in memories:
@@ -196,7 +202,7 @@ class _Page:
         return 2 if begun or any(section.lines for section in self.sections) else 0
 
 
-def _section_of(memory: Memory) -> str:
+def _section_of(memory: Recalled) -> str:
     return "episodes" if memory.is_episode else "notes"
 
 
@@ -238,10 +244,9 @@ def _uids(keys: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(key.partition("|")[2] for key in keys))
 
 
-def _memory_line(memory: Memory) -> ContextLine:
+def _memory_line(memory: Recalled) -> ContextLine:
     """A memory with the day on which it was said or stored."""
-    day = (memory.occurred_at or memory.created_at).date()
-    return _line(f"{within_line(memory.content)} ({day})", (memory.key,))
+    return _line(f"{within_line(memory.content)} ({memory.said_at.date()})", (memory.key,))
 
 
 def _box_line(box: ShownBox) -> ContextLine:

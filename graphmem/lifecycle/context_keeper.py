@@ -17,10 +17,14 @@ from graphmem.lifecycle.context import (
     said_once,
 )
 from graphmem.lifecycle.feedback import NoteLastRecall
+from graphmem.lifecycle.recalled import (
+    Recalled,
+    recalled_from_candidate,
+    recalled_from_memory,
+)
 from graphmem.lifecycle.rerank import reranked
 from graphmem.model.caller import Caller
 from graphmem.model.feedback import LastRecall, query_hash
-from graphmem.model.memory import Memory
 from graphmem.model.notebook import NotedQuestion
 from graphmem.model.policy import LifecycleConfig, Policy
 from graphmem.model.space import Space, SpaceKind, shared_space
@@ -94,12 +98,13 @@ class ContextKeeper:
         if chosen is Plan.NO_RECALL:
             self.recall.note(found, ())
             return _told(Context(), chosen, bundle, mode=bundle.mode.value)
-        recalled = [item.memory for item in bundle.items]
+        recalled = [recalled_from_candidate(each) for each in found.chosen]
         recalled, failed = self._reranked(query, recalled, config)
         mode = bundle.mode.value
         if not recalled:
             wider = readable_spaces(spaces, caller)
-            recalled = self.reader.newest(wider, limit=_RECALLED_MAX, now=self.clock.now())
+            newest = self.reader.newest(wider, limit=_RECALLED_MAX, now=self.clock.now())
+            recalled = [recalled_from_memory(each) for each in newest]
             mode = NEWEST if recalled else mode
         given = self._given(space, said_once(recalled, space), chosen, config)
         context = build_context(given, max_tokens=most)
@@ -136,14 +141,15 @@ class ContextKeeper:
             graph=chosen is Plan.GRAPH_MODE,
             edges=False,
             kept=False,
+            whole=False,
             expansion=_expansion(policy.lifecycle),
             plan=chosen is Plan.NO_RECALL,
         )
         return self.recall.find(request, caller=caller)
 
     def _reranked(
-        self, query: str, recalled: list[Memory], config: LifecycleConfig
-    ) -> tuple[list[Memory], tuple[str, ...]]:
+        self, query: str, recalled: list[Recalled], config: LifecycleConfig
+    ) -> tuple[list[Recalled], tuple[str, ...]]:
         """Memories in a model's order where that is wanted and works, and what did not."""
         if not config.rerank_enabled or len(recalled) < _ORDERED_LEAST:
             return recalled, ()
@@ -157,7 +163,7 @@ class ContextKeeper:
             return recalled, ("rerank_unavailable",)
 
     def _given(
-        self, space: Space, recalled: Sequence[Memory], chosen: Plan, config: LifecycleConfig
+        self, space: Space, recalled: Sequence[Recalled], chosen: Plan, config: LifecycleConfig
     ) -> ContextInput:
         now = self.clock.now()
         quotable = recalled if config.verbatim_artifacts_enabled else ()

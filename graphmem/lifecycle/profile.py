@@ -24,6 +24,10 @@ _CONTAINED_SHARE = 0.6  # the shorter is more than this share of the longer
 def says_the_same(one: str, other: str) -> bool:
     """Whether two lines are equal in their normal form, or one is contained in the other."""
     shorter, longer = sorted((_form(one), _form(other)), key=len)
+    return _is_said_in(shorter, longer)
+
+
+def _is_said_in(shorter: str, longer: str) -> bool:
     if shorter == longer:
         return True
     is_long = len(shorter) > _CONTAINED_MIN_CHARS
@@ -65,7 +69,8 @@ def to_drop(
     if len(left) <= LINES_MAX:
         return []
     gone = _repeats(left)
-    left = [line for line in left if line not in gone]
+    repeated = {line.uid for line in gone}
+    left = [line for line in left if line.uid not in repeated]
     staying = {line.uid: line for line in left}
     for uid, other in repeats:
         if uid != other and other in staying and uid in staying:
@@ -77,12 +82,18 @@ def to_drop(
 
 
 def _repeats(lines: Sequence[ProfileLine]) -> list[ProfileLine]:
-    kept: list[ProfileLine] = []
+    kept: list[str] = []
+    kept_text = ""  # all of them: what is not in it is in none, which one search tells
     gone: list[ProfileLine] = []
-    by_length = sorted(lines, key=lambda line: (-len(line.text), line.noted_at, line.uid))
+    forms = {line.uid: _form(line.text) for line in lines}
+    by_length = sorted(lines, key=lambda line: (-len(forms[line.uid]), line.noted_at, line.uid))
     for line in by_length:
-        is_said = any(says_the_same(each.text, line.text) for each in kept)
-        (gone if is_said else kept).append(line)
+        form = forms[line.uid]
+        if form in kept_text and any(_is_said_in(form, each) for each in kept):
+            gone.append(line)
+        else:
+            kept.append(form)
+            kept_text += f"{form}\n"
     return gone
 
 

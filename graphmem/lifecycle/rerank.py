@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from graphmem.adapters.asking import Ask
-from graphmem.model.memory import Memory
+from graphmem.lifecycle.recalled import Recalled
 from graphmem.text.model_answers import object_in, object_of, places_in
 
 _INSTRUCTIONS = (
@@ -17,7 +17,7 @@ _SCHEMA: Mapping[str, Any] = object_of(order={"type": "array", "items": {"type":
 _SHOWN_CHARS = 600  # of a memory
 
 
-def reranked(ask: Ask, query: str, memories: Sequence[Memory], *, most: int) -> list[Memory]:
+def reranked(ask: Ask, query: str, memories: Sequence[Recalled], *, most: int) -> list[Recalled]:
     """Memories with the first ``most`` of them in a model's order.
 
     What it leaves out keeps its place behind the others; numbers that it makes up do not count.

@@ -36,6 +36,8 @@ class Candidate:
     updated_at: datetime
     created_at: datetime | None = None
     content: str = ""
+    said_at: datetime | None = None  # or stored, where that is not known
+    is_episode: bool = False
     intent: Mapping[str, object] | None = None  # as 003 noted it when the memory was stored
     is_in_turn: bool = False  # a fact of a turn that is a candidate itself
     entities: tuple[str, ...] = ()

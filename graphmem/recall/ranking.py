@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
+from graphmem.model.memory import MemoryKind
 from graphmem.model.source import CapturedBy
 from graphmem.recall.candidates import Arm, Candidate, Scored
 from graphmem.recall.question import Question
@@ -14,6 +15,7 @@ from graphmem.recall.rankers.lifecycle import lifecycle
 from graphmem.recall.rankers.rrf import rrf
 from graphmem.recall.request import RankerName
 from graphmem.store.candidates import CandidateRow, CandidateSet, Search
+from graphmem.text.times import moment_of
 
 
 def ranked(fetched: CandidateSet, search: Search, question: Question) -> list[Scored]:
@@ -37,13 +39,14 @@ def ranked(fetched: CandidateSet, search: Search, question: Question) -> list[Sc
 
 def _remembered_turns(fetched: CandidateSet) -> frozenset[str]:
     """The turns that candidates say word for word."""
-    said = (node for node in fetched.nodes.values() if not _is_extracted(node))
+    nodes = (*fetched.nodes.values(), *fetched.glances.values())
+    said = (node for node in nodes if not _is_extracted(node))
     return frozenset(uid for node in said for uid in node.get("turns") or ())
 
 
 def _is_kept(row: CandidateRow, fetched: CandidateSet) -> bool:
     """Whether a room keeps a candidate, as far as its content came along."""
-    return fetched.nodes.get(row.key, {}).get("kept_by") is not None
+    return fetched.seen(row.key).get("kept_by") is not None
 
 
 def _is_extracted(node: Mapping[str, Any]) -> bool:
@@ -52,7 +55,7 @@ def _is_extracted(node: Mapping[str, Any]) -> bool:
 
 
 def _candidate(row: CandidateRow, fetched: CandidateSet, said: frozenset[str]) -> Candidate:
-    node = fetched.nodes.get(row.key, {})
+    node = fetched.seen(row.key)
     turns = frozenset(node.get("turns") or ())
     return Candidate(
         key=row.key,
@@ -62,6 +65,8 @@ def _candidate(row: CandidateRow, fetched: CandidateSet, said: frozenset[str]) -
         updated_at=row.updated_at,
         created_at=row.created_at,
         content=node.get("content", ""),
+        said_at=moment_of(node.get("occurred_at") or node.get("created_at")),
+        is_episode=node.get("memory_kind") == MemoryKind.EPISODE,
         intent=_noted_intent(node.get("native")),
         is_in_turn=_is_extracted(node) and bool(turns) and turns <= said,
         entities=tuple(sorted(key for key, _ in fetched.mentions.get(row.key, ()))),

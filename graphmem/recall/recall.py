@@ -16,7 +16,7 @@ from graphmem.model.space import Space
 from graphmem.model.tokens import epoch_ms
 from graphmem.model.trace import TraceKind, TraceRecord
 from graphmem.ports import Clock, Embedder, Events, IdSource, Vector
-from graphmem.recall.candidates import Scored
+from graphmem.recall.candidates import Candidate, Scored
 from graphmem.recall.cards import Card, entity_cards
 from graphmem.recall.expansion import fused_cues, rarest, words_to_count
 from graphmem.recall.planner import Plan
@@ -65,9 +65,13 @@ class _Whole:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Found:
-    """The answer of a recall, its trace, and whether its results count as recalled."""
+    """The answer of a recall, its trace, and whether its results count as recalled.
+
+    ``chosen`` are its results as candidates, best first.
+    """
 
     bundle: Bundle
+    chosen: tuple[Candidate, ...]
     trace: TraceRecord
     counts: bool
 
@@ -122,22 +126,25 @@ class Recall:
     def find(self, request: RecallRequest, *, caller: Caller) -> Found:
         """The same without a note of it, for who shows only a part of what is found.
 
+        Candidates alone are enough for who wants none of the results ``whole``.
+
         Raises:
             InvalidInput, Forbidden, ScopeDenied, MemoryDisabled, SourcePathDenied,
             StoreUnavailable: see recall.
         """
         question = self._question(request, caller)
         if question.plan is Plan.NO_RECALL:
-            return self._found(question, self._nothing(question), ())
+            return self._found(question, self._nothing(question), (), ())
         answer, scored, degraded = self._answered(question)
         cues = self._rare_words(question)
         by_word = [self._ranked_for(question, word) for word in cues]
         scored = fused_cues(scored, by_word, k=question.policy.fused.k)
         question = replace(question, words=cues)
-        bundle = self._bundle(question, answer, _chosen(scored, question.request))
+        chosen = _chosen(scored, question.request)
+        bundle = self._bundle(question, answer, chosen)
         self._check_paths(bundle, question.spaces)
         bundle = replace(bundle, degraded=(*degraded, *bundle.degraded))
-        return self._found(question, bundle, scored)
+        return self._found(question, bundle, scored, chosen)
 
     def note(self, found: Found, shown: Sequence[str]) -> None:
         """Leave a trace and the counts, which are written behind, of memories that were shown."""
@@ -244,7 +251,7 @@ class Recall:
     def _ask(self, search: Search, request: RecallRequest) -> _Answer:
         """Ask by index; one by one where it cannot filter, or did not fill the limit.
 
-        Who is asked twice brings the edges, so that nobody is asked for them a third time.
+        Who is asked twice brings all of the results, so that nobody is asked a third time.
         """
         if search.known_at:
             fetched = self._candidates.known_at(search)
@@ -254,11 +261,11 @@ class Recall:
             by_index = self._candidates.by_index_filtered if narrowed else self._candidates.by_index
             fetched = by_index(search)
             if _falls_short(fetched, search):
-                search = replace(search, vector_limit=_CHUNKS_MOST, with_edges=True)
+                search = replace(_with_all(search, request), vector_limit=_CHUNKS_MOST)
                 fetched = by_index(search)
             if not _may_lack(fetched, search, request):
                 return _Answer(fetched=fetched, search=search, way="index")
-            search = replace(search, with_edges=True)
+            search = _with_all(search, request)
         return _Answer(fetched=self._candidates.exact(search), search=search, way="exact")
 
     def _rare_words(self, question: Question) -> tuple[str, ...]:
@@ -283,7 +290,10 @@ class Recall:
         return answer, ranked(answer.fetched, answer.search, question), degraded
 
     def _bundle(self, question: Question, answer: _Answer, chosen: Sequence[Scored]) -> Bundle:
-        whole = self._whole(question, answer, [each.candidate.key for each in chosen])
+        # what an orchestrator may not cite stands in the memories
+        is_whole = question.request.whole or has_orchestrator(question.spaces)
+        keys = [each.candidate.key for each in chosen] if is_whole else []
+        whole = self._whole(question, answer, keys)
         items = tuple(
             _item(each, whole.memories[each.candidate.key])
             for each in chosen
@@ -341,7 +351,13 @@ class Recall:
             self._events.emit("memory.recall.source_path_denied", spaces[0], path=min(denied))
             raise SourcePathDenied
 
-    def _found(self, question: Question, bundle: Bundle, scored: Sequence[Scored]) -> Found:
+    def _found(
+        self,
+        question: Question,
+        bundle: Bundle,
+        scored: Sequence[Scored],
+        chosen: Sequence[Scored],
+    ) -> Found:
         keys = tuple(space.key for space in question.spaces)
         trace = TraceRecord(
             uid=bundle.trace_id,
@@ -350,11 +366,23 @@ class Recall:
             spaces=keys,
             key_id=question.caller.key_id,
             created_at=question.now,
-            events=kept_candidates(scored[: len(bundle.items) + self._traced], keys),
+            events=kept_candidates(scored[: len(chosen) + self._traced], keys),
             query=redacted(question.request.query),
-            request=kept_request(question, returned=len(bundle.items), candidates=len(scored)),
+            request=kept_request(question, returned=len(chosen), candidates=len(scored)),
         )
-        return Found(bundle=bundle, trace=trace, counts=question.policy.access_tracking_enabled)
+        return Found(
+            bundle=bundle,
+            chosen=tuple(each.candidate for each in chosen),
+            trace=trace,
+            counts=question.policy.access_tracking_enabled,
+        )
+
+
+def _with_all(search: Search, request: RecallRequest) -> Search:
+    """A search whose candidates come whole and with their edges, where memories are wanted."""
+    if not request.whole:
+        return search
+    return replace(search, payload=search.payload or search.looked, looked=0, with_edges=True)
 
 
 def _falls_short(fetched: CandidateSet, search: Search) -> bool:

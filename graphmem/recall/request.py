@@ -64,6 +64,7 @@ class RecallRequest:
     text_only: bool = False  # by words alone, without vectors
     edges: bool = True  # whether the edges of the results are wanted
     kept: bool = True  # what rooms keep too; False: by rankers alone that see all contents
+    whole: bool = True  # whether the results are wanted as memories; False: as candidates alone
     expansion: Expansion | None = None  # whether rare words of the query are cues too
 
     @property

@@ -52,6 +52,7 @@ def search_of(question: Question, vector: Vector | None, *, terms_max: int) -> S
         vector_weight=policy.fused.vector_weight if is_fused else 1.0,
         text_weight=policy.fused.text_weight if is_fused else 1.0,
         payload=_payload(question),
+        looked=0 if _knows_its_results(question) else 2 * policy.candidates_max,
         with_edges=_knows_its_results(question),
         types=_values(request.types or MemoryType),
         captured_by=_values(request.captured_by or CapturedBy),
@@ -93,17 +94,17 @@ def current_or_as_of(as_of: datetime | None) -> tuple[Status, ...]:
 
 
 def _payload(question: Question) -> int:
-    """How many candidates come with their contents; other rankers than fused need all of them."""
-    if _knows_its_results(question):
-        spare = _SPARE_WITH_TURNS if question.keeps_turns else _SPARE_PAYLOAD
-        return question.request.limit + spare
-    return 2 * question.policy.candidates_max
+    """How many candidates come whole."""
+    if not _knows_its_results(question):
+        return 0
+    spare = _SPARE_WITH_TURNS if question.keeps_turns else _SPARE_PAYLOAD
+    return question.request.limit + spare
 
 
 def _knows_its_results(question: Question) -> bool:
-    """Whether the first candidates are nearly what is returned, so that their edges come along.
+    """Whether the first candidates are nearly what is returned, so that they come whole.
 
-    Elsewhere edges are fetched for the results alone.
+    Elsewhere all are looked at, and what belongs to the results is fetched for them alone.
     """
     return question.ranker is RankerName.FUSED and not question.request.known_at
 

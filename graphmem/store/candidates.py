@@ -58,7 +58,8 @@ class Search:
     k: int
     vector_weight: float
     text_weight: float
-    payload: int
+    payload: int  # candidates that come whole
+    looked: int  # or, where that is 0, those that come as far as rankers look at them
     with_edges: bool  # whether the payload brings its edges
     begins_by: datetime  # what is recalled had begun to be true by then
     ends_after: datetime  # and was still true then
@@ -93,6 +94,7 @@ class Search:
             "vector_weight": float(self.vector_weight),
             "text_weight": float(self.text_weight),
             "payload": self.payload,
+            "looked": self.looked,
             "with_edges": self.with_edges,
             "edges_by": self.edges_by,
             "begins_by": self.begins_by,
@@ -172,17 +174,22 @@ class EdgesOf:
 class CandidateSet:
     """What one round trip gave: candidates, and the nodes, mentions, edges of the first.
 
-    The payload of a candidate further down is fetched only when a ranker lifts it.
+    Where no nodes come, ``glances`` are what rankers look at, and the results are fetched later.
     """
 
     rows: tuple[CandidateRow, ...]
     pending: int
     nodes: Mapping[str, Mapping[str, Any]]
+    glances: Mapping[str, Mapping[str, Any]]
     mentions: Mapping[str, Sequence[tuple[str, str]]]
     edges: EdgesOf  # of the first, where they were asked for
     versions: Mapping[str, str] = field(
         default_factory=dict
     )  # as known at a past time: the revision of a memory
+
+    def seen(self, key: str) -> Mapping[str, Any]:
+        """What is known of a memory; empty of one that came without anything."""
+        return self.nodes.get(key) or self.glances.get(key, {})
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -304,6 +311,7 @@ class Candidates:
             rows=_united(row["rows"], row["links"], contested),
             pending=row["pending"],
             nodes={node["key"]: node for node in row["memories"]},
+            glances={node["key"]: node for node in row["glances"]},
             mentions=mentions,
             edges=_newest(row["edges"]),
             versions={key: text for key, text in row["versions"] if text},

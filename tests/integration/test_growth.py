@@ -120,6 +120,20 @@ def test_a_year_leaves_no_more_than_the_bounds_and_all_that_was_written(bounded)
     assert "Kept 2." == memory_of(house, memory.uid).content
 
 
+def test_a_run_that_still_goes_on_keeps_its_record_whatever_its_age(bounded):
+    house = bounded
+    house.rows(
+        "UNWIND ['running', 'failed'] AS status CREATE (:JobRun {uid: $tenant + status,"
+        " job: $tenant, space: '', status: status, started_at: datetime($start)})",
+        start=house.clock.now().isoformat(),
+    )
+    house.clock.advance(days=YEAR)
+
+    house.graphmem.runner.run("prune_traces")
+
+    assert [("running",)] == house.rows("MATCH (r:JobRun {job: $tenant}) RETURN r.status")
+
+
 def test_the_oldest_go_first(bounded):
     house = bounded
     add_traces(house, 1_500, first_day=-1)

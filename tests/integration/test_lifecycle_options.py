@@ -372,6 +372,16 @@ def test_the_words_of_old_turns_go_where_a_space_wants_it(ada):
     assert [True] == [turn.is_forgotten for turn in ada.keeper.find(ada.space, extraction.uid)[1]]
 
 
+def test_quotes_go_with_the_words_that_they_quote(ada):
+    ada.want(turn_days=30, verbatim_artifacts_enabled=True)
+    ada.say("We decided to use Neo4j for storage.")
+    before = len(list(ada.keeper.notebooks.artefacts.of_space(ada.space)))
+    ada.house.clock.advance(days=31)
+    ada.house.graphmem.runner.run("prune_traces", by_hand=True)
+
+    assert (1, []) == (before, list(ada.keeper.notebooks.artefacts.of_space(ada.space)))
+
+
 def test_extractions_that_kept_nothing_go_with_old_traces(ada):
     ada.say("FYI ok")
     ada.say("FYI we moved to Lyon.")

@@ -6,15 +6,18 @@ from fakes import ScriptedModel
 
 from graphmem.adapters.asking import Ask
 from graphmem.errors import ModelUnavailable
+from graphmem.lifecycle.recalled import recalled_from_memory
 from graphmem.lifecycle.rerank import reranked
 
-MEMORIES = [a_memory(f"Fact {number}.", uid=str(number)) for number in range(5)]
+MEMORIES = [
+    recalled_from_memory(a_memory(f"Fact {number}.", uid=str(number))) for number in range(5)
+]
 
 
 def order_of(answer, most=4):
     model = ScriptedModel(answer)
     found = reranked(Ask(model=model, seconds=1), "What?", MEMORIES, most=most)
-    return "".join(memory.uid for memory in found)
+    return "".join(memory.key[-1] for memory in found)
 
 
 @pytest.mark.parametrize(

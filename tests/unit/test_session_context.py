@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphmem.lifecycle.context import Context, ContextInput, build_context, said_once
+from graphmem.lifecycle.recalled import recalled_from_memory
 from graphmem.model.memory import MemoryKind, memory_key
 from graphmem.model.notebook import NotedQuestion, ProfileLine
 from graphmem.model.space import parse_space
@@ -17,8 +18,9 @@ NOW = datetime(2026, 3, 1, 9, tzinfo=UTC)
 SHARED = parse_space("namespace:shared", tenant=ADA.tenant)
 
 
-def a_note(uid, content="Ada likes tea.", kind=MemoryKind.NOTE):
-    return a_memory(content, uid=uid, native={"kind": kind.value}, occurred_at=NOW)
+def a_note(uid, content="Ada likes tea.", kind=MemoryKind.NOTE, space=ADA):
+    memory = a_memory(content, uid=uid, native={"kind": kind.value}, occurred_at=NOW, space=space)
+    return recalled_from_memory(memory)
 
 
 def a_line(uid, text="Ada prefers tea."):
@@ -74,7 +76,7 @@ def test_sections_stand_in_one_order_and_a_memory_in_one_of_them_but_for_boxes()
 
 def test_two_memories_of_one_uid_in_two_spaces_are_two():
     own = a_note("m-1", "Ada drinks mate.")
-    other = replace(a_note("m-1", "x" * 150), space=SHARED)
+    other = a_note("m-1", "x" * 150, space=SHARED)
     both = build_context(ContextInput(recalled=[own, other]), max_tokens=200)
     short = build_context(ContextInput(recalled=[own, other]), max_tokens=50)
 
@@ -87,7 +89,7 @@ def test_two_memories_of_one_uid_in_two_spaces_are_two():
 def test_what_another_space_says_too_is_told_once():
     own = a_note("own", "Ada drinks mate.")
     copy, other = (
-        replace(a_note(uid, content), space=SHARED)
+        a_note(uid, content, space=SHARED)
         for uid, content in (("copy", "Ada drinks  mate"), ("other", "Ada drinks tea."))
     )
 
