@@ -2,7 +2,7 @@
 // A memory as it is read: times as text, without what only the indexes need.
 m {
   .*, search_text: null, search_context: null, space_token: null, taken_words: null, statement: null, asserts: null,
-  native_category: null,
+  native_category: null, unchecked: null,
   created_at: toString(m.created_at), updated_at: toString(m.updated_at), status_at: toString(m.status_at),
   occurred_at: toString(m.occurred_at), valid_from: toString(m.valid_from), valid_until: toString(m.valid_until),
   last_recalled_at: toString(m.last_recalled_at),

@@ -83,14 +83,18 @@ MATCH (s:Space)
 WHERE s.key >= $space AND s.key <= CASE WHEN $space = '' THEN '\uFFFF' ELSE $space END AND s.key > $after
 WITH s ORDER BY s.key LIMIT $limit
 WITH s.key AS space, s, coalesce(s.curated_at, datetime({epochMillis: 0})) AS curated,
-     coalesce(s.consolidated_at, datetime({epochMillis: 0})) AS consolidated,
-     coalesce(s.checked_at, datetime({epochMillis: 0})) AS checked
-CALL (space, curated, consolidated, checked) {
+     coalesce(s.consolidated_at, datetime({epochMillis: 0})) AS consolidated
+CALL (space, curated, consolidated) {
   MATCH (m:Memory)
   WHERE m.space = space AND m.status = 'active' AND m.created_at > datetime({year: 1})
   RETURN count(*) AS memories, count(CASE WHEN m.created_at > curated THEN 1 END) AS new_memories,
-         count(DISTINCT CASE WHEN m.created_at > consolidated THEN m.created_at END) AS writes,
-         count(CASE WHEN m.created_at > checked THEN 1 END) AS unchecked
+         count(DISTINCT CASE WHEN m.created_at > consolidated THEN m.created_at END) AS writes
+}
+CALL (space) {
+  MATCH (m:Memory)
+  USING INDEX SEEK m:Memory(space, unchecked)
+  WHERE m.space = space AND m.unchecked = true
+  RETURN count(*) AS unchecked
 }
 CALL (space, consolidated) {
   MATCH (x:Extraction)
@@ -100,7 +104,7 @@ CALL (space, consolidated) {
 }
 WITH *, EXISTS { MATCH (x:Extraction) WHERE x.space = space AND x.decided_at > datetime({year: 1}) } AS has_turns
 RETURN space, s.curated_at AS curated_at, coalesce(s.fold_due, false) AS fold_due, s.consolidated_at AS consolidated_at,
-       coalesce(s.check_due, false) AS check_due, memories, new_memories,
+       coalesce(s.check_due, false) AS check_due, s.checked_at AS checked_at, memories, new_memories,
        CASE WHEN has_turns THEN extractions ELSE writes END AS writes, unchecked
 ORDER BY space;
 
@@ -221,20 +225,65 @@ RETURN m.key AS key, m.content AS content
 ORDER BY m.created_at DESC, m.key DESC
 LIMIT $limit;
 
+// fragment: statement
+// What a memory m says, with all names of the entities that it mentions.
+m.key AS key, m.version AS version, m.content AS content, m.created_at.epochMillis AS created,
+toString(m.valid_from) AS valid_from, toString(m.valid_until) AS valid_until,
+COLLECT {
+  MATCH (m)-[:MENTIONS]->(e:Entity) RETURN [e.entity_key, e.label, e.aliases] ORDER BY e.entity_key
+} AS entities
+
 // name: statements
-// The active memories of a space that mention entities, by key, with all names of these.
+// The active memories of a space that mention entities, by key.
 // parameters: after, limit, space
 MATCH (m:Memory)
 USING INDEX SEEK m:Memory(key)
 WHERE @in_space AND m.key > $after AND m.status = 'active' AND m.kept_by IS NULL
   AND EXISTS { (m)-[:MENTIONS]->(:Entity) }
 WITH m ORDER BY m.key LIMIT $limit
-RETURN m.key AS key, m.version AS version, m.content AS content, m.created_at.epochMillis AS created,
-       toString(m.valid_from) AS valid_from, toString(m.valid_until) AS valid_until,
-       COLLECT {
-         MATCH (m)-[:MENTIONS]->(e:Entity) RETURN [e.entity_key, e.label, e.aliases] ORDER BY e.entity_key
-       } AS entities
+RETURN @statement
 ORDER BY key;
+
+// name: unchecked
+// The memories of a space in which contradictions are to be looked for, by key, in their versions.
+// parameters: after, limit, space
+MATCH (m:Memory)
+USING INDEX SEEK m:Memory(space, unchecked)
+WHERE m.space = $space AND m.unchecked = true AND m.key > $after
+RETURN m.key AS key, m.version AS version
+ORDER BY key
+LIMIT $limit;
+
+// name: statements_beside
+// Some memories of a space, and the newest others that mention one of their entities, or one that was merged or split
+// since a time in the space that owns it.
+// parameters: limit, owner, since, space, space_keys
+CALL () {
+  UNWIND $space_keys AS key
+  MATCH (:Memory {key: key})-[:MENTIONS]->(e:Entity)
+  RETURN e
+UNION
+  MATCH (c:EntityChange)
+  WHERE c.space = $owner AND c.created_at > datetime($since)
+  UNWIND [c.from_key, c.into_key] AS key
+  MATCH (e:Entity {key: key})
+  RETURN e
+}
+MATCH (m:Memory)-[x:MENTIONS]->(e)
+WHERE x.space = $space AND x.status = 'active'
+WITH m, m.unchecked IS NOT NULL AS is_new, max(x.created) AS created
+ORDER BY is_new DESC, created DESC, m.key LIMIT $limit
+WHERE m.space = $space AND m.status = 'active' AND m.kept_by IS NULL
+RETURN @statement
+ORDER BY key;
+
+// name: mark_memories
+// Contradictions were looked for in memories that are still in the version in which they were read.
+// parameters: space_rows
+UNWIND $space_rows AS row
+MATCH (m:Memory {key: row.key})
+WHERE m.version = row.version
+REMOVE m.unchecked;
 
 // name: entities
 // The entities of an owner's space that stand for themselves, by key.

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from graphmem.gateway.conversation import leading_words
-from graphmem.model.memory import Memory
+from graphmem.model.memory import Memory, Status
 from graphmem.model.policy import IndexPolicy
 from graphmem.model.space import WITHOUT_FACTS
 from graphmem.model.tokens import memory_tokens, salted
@@ -28,6 +28,7 @@ class IndexEntry:
     asserts: str | None
     memory_kind: str | None  # what jobs choose by (003)
     native_category: str | None
+    unchecked: bool | None  # whether contradictions are to be looked for
 
 
 def index_entry(memory: Memory, policy: IndexPolicy) -> IndexEntry:
@@ -48,7 +49,14 @@ def index_entry(memory: Memory, policy: IndexPolicy) -> IndexEntry:
         space_token=memory_tokens(memory),
         **statement_fields(memory),
         **kind_fields(memory),
+        unchecked=_may_contradict(memory) or None,
     )
+
+
+def _may_contradict(memory: Memory) -> bool:
+    """Whether a memory that is written may now contradict another one of the same entity."""
+    is_plain = memory.status is Status.ACTIVE and memory.kept_by is None
+    return is_plain and bool(memory.entities)
 
 
 def kind_fields(memory: Memory) -> dict[str, str | None]:

@@ -21,8 +21,9 @@ class SpaceState:
     # moments at which something new was written, since it was consolidated; in a space with turns
     writes: int = 0  # extractions that kept something
     memories: int = 0  # active ones
-    check_due: bool = False  # whether it was consolidated since contradictions were looked for
-    unchecked: int = 0  # active ones that came since
+    check_due: bool = False  # whether contradictions are to be looked for in all of it
+    checked_at: datetime | None = None  # when they were
+    unchecked: int = 0  # memories that came or changed since
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -93,6 +93,7 @@ class MemoryNode(StructuredNode):
     asserts = StringProperty()
     memory_kind = StringProperty()
     native_category = StringProperty()
+    unchecked = BooleanProperty()
 
     chunks = RelationshipFrom("ChunkNode", "OF")
     entities = RelationshipTo("EntityNode", "MENTIONS")

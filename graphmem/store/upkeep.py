@@ -28,8 +28,11 @@ from graphmem.text.times import moment_of
 
 _ROWS_AT_ONCE = 5_000
 _SPACES_AT_ONCE = 200
+_MARKED_AT_ONCE = 1_000
 _ENTITIES_MAX = 20_000
 _BEHIND_SPACE = "}"  # the character behind |, which divides a space from a uid
+
+Versioned = tuple[str, int]  # the key of a memory, and the version in which it was read
 
 
 class Upkeep:
@@ -149,6 +152,35 @@ class Upkeep:
         """The active memories of a space that mention entities."""
         yield from map(_statement, every_row(self._connection, "upkeep.statements", space=space))
 
+    def unchecked(self, space: str) -> list[Versioned]:
+        """The memories of a space in which contradictions are still to be looked for."""
+        rows = every_row(self._connection, "upkeep.unchecked", space=space)
+        return [(row["key"], row["version"]) for row in rows]
+
+    def statements_beside(
+        self, space: Space, memories: Sequence[str], *, since: datetime, most: int
+    ) -> list[EntityStatement]:
+        """Some memories of a space, and the newest others of the same entities.
+
+        Also those of entities that were merged or split since a time.
+        """
+        rows = self._connection.fetch(
+            "upkeep.statements_beside",
+            space=space.key,
+            owner=space.without_persona.key,
+            space_keys=list(memories),
+            since=since.isoformat(),
+            limit=len(memories) + most,
+        )
+        return [_statement(row) for row in rows]
+
+    def mark_memories_checked(self, memories: Sequence[Versioned]) -> None:
+        """Note that contradictions were looked for in memories, in these versions."""
+        rows = [{"key": key, "version": version} for key, version in memories]
+        for start in range(0, len(rows), _MARKED_AT_ONCE):
+            part = rows[start : start + _MARKED_AT_ONCE]
+            self._connection.run("upkeep.mark_memories", space_rows=part)
+
     def entities(self, space: str) -> list[EntityState]:
         """The entities of an owner's space that stand for themselves."""
         return [
@@ -244,6 +276,7 @@ def _space_state(row: Row) -> SpaceState:
         writes=row["writes"],
         memories=row["memories"],
         check_due=row["check_due"],
+        checked_at=_moment(row["checked_at"]),
         unchecked=row["unchecked"],
     )
 

@@ -26,11 +26,11 @@ def is_consolidation_due(state: SpaceState, policy: ConsolidatePolicy, now: date
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DueSpace:
-    """A space that is consolidated: its policy, its active memories, and when the pass began."""
+    """A space that is consolidated: its policy, what is known of it, and when the pass began."""
 
     space: Space
     policy: ConsolidatePolicy
-    memories: int
+    state: SpaceState
     now: datetime
 
 
@@ -58,7 +58,7 @@ class Consolidation:
                     continue
                 if run.must_stop():
                     return
-                due = DueSpace(space=space, policy=policy, memories=state.memories, now=now)
+                due = DueSpace(space=space, policy=policy, state=state, now=now)
                 for step in self.steps:
                     step(due, run)
                 if not run.dry_run:

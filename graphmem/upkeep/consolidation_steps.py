@@ -160,7 +160,7 @@ class ConsolidationSteps:
     def summarise(self, due: DueSpace, run: Run) -> None:
         """Let many small memories become one each time, where that is on."""
         policy = due.policy
-        if not policy.summarise or due.memories <= policy.summarise_memories:
+        if not policy.summarise or due.state.memories <= policy.summarise_memories:
             return
         candidates = self.upkeep.small_memories(
             due.space.key,

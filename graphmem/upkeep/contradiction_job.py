@@ -10,7 +10,7 @@ from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.job_step import JobStep
 from graphmem.model.job import Run
 from graphmem.model.memory import Memory
-from graphmem.model.policy import ConsolidatePolicy, ContradictionPolicy, UpkeepPolicy
+from graphmem.model.policy import ContradictionPolicy, UpkeepPolicy
 from graphmem.model.policy.kinds import is_left_alone
 from graphmem.model.space import space_from_key
 from graphmem.model.state import Selection
@@ -63,7 +63,8 @@ class ContradictionJob:
                     continue
                 if run.must_stop():
                     return
-                self._check(state.space, policy.contradictions, policy.consolidate, run, now)
+                due = DueSpace(space=space, policy=policy.consolidate, state=state, now=now)
+                self._check(due, policy.contradictions, run, is_whole=run.by_hand)
                 if not run.dry_run:
                     self.upkeep.mark_checked(state.space, now=now)
 
@@ -71,34 +72,47 @@ class ContradictionJob:
         """Look for contradictions in a space that is consolidated, where it wants that."""
         policy = self.policies.of(due.space).upkeep.contradictions
         if policy.enabled:
-            self._check(due.space.key, policy, due.policy, run, due.now)
+            self._check(due, policy, run)
 
     def _check(
-        self,
-        space: str,
-        policy: ContradictionPolicy,
-        consolidate: ConsolidatePolicy,
-        run: Run,
-        now: datetime,
+        self, due: DueSpace, policy: ContradictionPolicy, run: Run, *, is_whole: bool = False
     ) -> None:
-        found = find_disagreements(self.upkeep.statements(space))
-        self._decide(found, policy, run, now)
-        if self.judge:
-            known = {frozenset((pair.newer, pair.older)) for pair in found}
-            near = self._near(space, policy, consolidate, now)
-            unknown = [
-                pair for pair in near if frozenset(memory.key for memory in pair) not in known
-            ]
-            self._decide(
-                self._asked(self.judge, unknown[:_ASKED_PAIRS], policy, run), policy, run, now
+        """Look among what came since and the newest beside it, or in all that is there."""
+        space, now = due.space.key, due.now
+        unchecked = self.upkeep.unchecked(space)
+        since = None if is_whole or due.state.check_due else due.state.checked_at
+        if since is None or len(unchecked) > policy.memories:
+            statements = list(self.upkeep.statements(space))
+        else:
+            keys = [key for key, _ in unchecked]
+            statements = self.upkeep.statements_beside(
+                due.space, keys, since=since, most=policy.memories
             )
+        found = find_disagreements(statements)
+        self._decide(found, policy, run, now)
+        self._ask_model(due, policy, found, run)
+        if not run.dry_run:
+            self.upkeep.mark_memories_checked(unchecked)
 
-    def _near(
-        self, space: str, policy: ContradictionPolicy, consolidate: ConsolidatePolicy, now: datetime
-    ) -> list[tuple[Memory, Memory]]:
+    def _ask_model(
+        self, due: DueSpace, policy: ContradictionPolicy, found: Sequence[Disagreement], run: Run
+    ) -> None:
+        """Let a model, where there is one, say which others of the newest disagree."""
+        if self.judge is None:
+            return
+        known = {frozenset((pair.newer, pair.older)) for pair in found}
+        near = self._near(due, policy)
+        unknown = [pair for pair in near if frozenset(each.key for each in pair) not in known]
+        asked = self._asked(self.judge, unknown[:_ASKED_PAIRS], policy, run)
+        self._decide(asked, policy, run, due.now)
+
+    def _near(self, due: DueSpace, policy: ContradictionPolicy) -> list[tuple[Memory, Memory]]:
         """The new memories and those near them of the same entity, the newer one first."""
         near = self.upkeep.near(
-            space, newest=consolidate.newest, neighbours=consolidate.neighbours, now=now
+            due.space.key,
+            newest=due.policy.newest,
+            neighbours=due.policy.neighbours,
+            now=due.now,
         )
         alike = [
             (pair.key, pair.other)

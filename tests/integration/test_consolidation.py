@@ -143,10 +143,10 @@ def summaries(house):
     return list(found.values())
 
 
-def reword(house, memory):
+def reword(house, memory, content="John moved to Oslo."):
     house.graphmem.writing.correct(
         replace(
-            a_request("John moved to Oslo.", uid=memory.uid),
+            a_request(content, uid=memory.uid),
             given=frozenset({"space", "content", "uid"}),
         ),
         caller=house.caller,
@@ -384,6 +384,75 @@ def test_consolidation_finds_contradictions_and_a_space_without_it_has_them_foun
     house.clock.advance(minutes=1)
     tell(house, "John lives in Oslo.", entities=JOHN)
     assert 2 == runner.run("detect_contradictions", space_key=key(house)).counts["contradiction"]
+
+
+def told_anew(house):
+    tell(house, "John lives in Paris.", entities=JOHN)
+
+
+def told_with_an_old_date(house):
+    long_ago = house.clock.now() - timedelta(days=400)
+    tell(house, "John lives in Paris.", entities=JOHN, created_at=long_ago, updated_at=long_ago)
+
+
+def revised(house):
+    reword(house, told(house, "John likes tea."), "John lives in Paris.")
+
+
+def restored(house):
+    put(house, "John lives in Lyon.", Status.ACTIVE)
+
+
+def entities_became_one(house):
+    house.graphmem.entity_keeper.merge(
+        space_from_key(key(house)), "person:johnny", "person:john", caller=house.caller
+    )
+
+
+def told(house, content):
+    ((where,),) = house.rows(
+        "MATCH (m:Memory {content: $content}) WHERE m.space STARTS WITH $tenant RETURN m.key",
+        content=content,
+    )
+    return house.graphmem.memories.by_key([where])[where]
+
+
+def put(house, content, status):
+    change = ChangeStatus(memory=told(house, content), status=status, reason=None)
+    house.graphmem.gateway.execute(change, house.caller)
+
+
+@pytest.mark.parametrize(
+    "change", [told_anew, told_with_an_old_date, revised, restored, entities_became_one]
+)
+def test_a_later_pass_finds_what_disagrees_with_what_was_looked_at_before(house, change):
+    tell(house, "John lives in Rome.", "John likes tea.", "John lives in Lyon.", entities=JOHN)
+    tell(house, "Johnny lives in Oslo.", entities=(EntityRef(key="person:johnny"),))
+    put(house, "John lives in Lyon.", Status.ARCHIVED)
+    before = run(house).counts
+    house.clock.advance(minutes=1)
+
+    change(house)
+    after = run(house).counts
+
+    assert (0, 1) == (before.get("contradiction", 0), after["contradiction"])
+    assert [(0,)] == house.rows(
+        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant AND m.unchecked RETURN count(m)"
+    )
+
+
+@pytest.mark.parametrize(("found", "most"), [(0, 1), (1, 2)])
+def test_a_pass_compares_what_is_new_with_the_newest_of_its_entities(house, found, most):
+    house.graphmem.policies.save(
+        space_from_key(key(house)), {"upkeep.contradictions.memories": most}
+    )
+    tell(house, "John lives in Rome.", "John likes tea.", entities=JOHN)
+    run(house, "detect_contradictions")
+    house.clock.advance(minutes=1)
+    told_anew(house)
+
+    assert found == run(house).counts.get("contradiction", 0)
+    assert 1 == run(house, "detect_contradictions").counts.get("contradiction", 0) + found
 
 
 def test_a_space_that_wants_no_contradictions_found_has_none(house):

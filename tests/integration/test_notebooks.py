@@ -20,6 +20,7 @@ from graphmem.model.job import Run
 from graphmem.model.memory import Status
 from graphmem.model.notebook import ArtefactType, SealReason
 from graphmem.model.policy import ConsolidatePolicy
+from graphmem.model.upkeep_rows import SpaceState
 from graphmem.model.writing import WriteRequest
 from graphmem.store.identity import change_reflections, reflections_of
 from graphmem.store.questions import resolve_questions
@@ -188,7 +189,7 @@ def shorten(session, model):
     due = DueSpace(
         space=session.space,
         policy=ConsolidatePolicy(),
-        memories=3,
+        state=SpaceState(space=session.space.key),
         now=session.house.clock.now(),
     )
     upkeep.tend_profile(due, run)

@@ -57,6 +57,7 @@ def test_neomodel_describes_exactly_the_properties_that_are_stored():
         "asserts",
         "memory_kind",
         "native_category",
+        "unchecked",
         "feedback_up",
         "feedback_down",
         "negative_hits",

@@ -64,4 +64,4 @@ def test_what_upkeep_writes_past_the_gateway_is_marks_alone():
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "self._connection.run"
     ]
 
-    assert ["upkeep.mark_spaces"] == named
+    assert ["upkeep.mark_spaces", "upkeep.mark_memories"] == named

@@ -88,6 +88,7 @@ class ContradictionPolicy:
     resolve: bool = flag(default=False)  # let the weaker of the two be superseded (004, Conflict)
     similarity: float = share(0.7)  # of pairs that a language model is asked about (003)
     confidence: float = number(0.9)  # from which its answer counts (003)
+    memories: int = number(2_000, most=100_000)  # the newest, that new ones are compared with
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
