@@ -136,8 +136,8 @@ def _syllables(number: int) -> str:
 
 def _pass(graphmem: Graphmem, clock: MovedClock, space: Space, fresh: Iterator[str]) -> float:
     sayings = [
-        Saying(uid="", role=TurnRole.USER, actor="Ada", content=f"FYI {text[:300]}")
-        for text in islice(fresh, _NEW)
+        Saying(uid="", role=TurnRole.USER, actor="Ada", content=f"FYI {_name(n)}: {text[:280]}")
+        for n, text in enumerate(islice(fresh, _NEW))
     ]
     graphmem.of(LifecycleKeeper).heed(space, "s", sayings, caller=_CALLER, wait=True)
     clock.at += timedelta(hours=1)

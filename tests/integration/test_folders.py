@@ -21,6 +21,7 @@ from graphmem.model.conversation import Saying, TurnRole
 from graphmem.model.edge import EdgeType
 from graphmem.model.entity import EntityRef
 from graphmem.model.memory import Status
+from graphmem.model.tokens import epoch_ms
 from graphmem.model.writing import OnSameKey, Outcome
 from graphmem.text.statements import statement_hash
 
@@ -723,3 +724,19 @@ def test_values_that_follow_each_other_come_back_as_they_stand(ada, tmp_path):
     assert sorted(ada.memories()) == sorted(again.memories())
     assert lines == list(export_lines(ada.house.graphmem.transfers, again.space))
     assert tree(tmp_path / "one") == tree(tmp_path / "two")
+
+
+def test_a_profile_shows_no_line_whose_memory_has_expired(ada, tmp_path):
+    ada.fact("I prefer green tea in the morning.")
+    fact = ada.fact("I prefer short answers in code reviews.")
+    ada.house.rows(
+        "MATCH (m:Memory {uid: $uid}) SET m.expires_at = $now",
+        uid=fact.uid,
+        now=epoch_ms(ada.house.clock.now()),
+    )
+    put(ada, tmp_path)
+
+    page = (tmp_path / "profile.md").read_text("utf-8")
+    assert ["- I prefer green tea in the morning."] == [
+        line.partition(" <!--")[0] for line in page.splitlines() if line.startswith("- ")
+    ]

@@ -8,7 +8,6 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 from graphmem.lifecycle.files.entity_form import KnownOfIt, entity_file, incoming, outgoing
@@ -46,10 +45,10 @@ from graphmem.lifecycle.files.state_forms import (
 )
 from graphmem.model.edge import LineageType
 from graphmem.model.entity import label_from_key
-from graphmem.model.memory import Status, memory_key
+from graphmem.model.memory import Status
+from graphmem.model.notebook import ProfileLine
 from graphmem.model.space import Space
 from graphmem.rooms import Transfer
-from graphmem.store.memories import Memories
 from graphmem.text.normalise import shorten
 from graphmem.text.statements import STATEMENT_MAX_CHARS, statement_hash
 from graphmem.upkeep.topics import TopicCounter
@@ -67,7 +66,7 @@ class FolderExport:
     """Writes a space into a folder; ``report`` is told how many lines of each kind were written."""
 
     transfers: Sequence[Transfer]
-    memories: Memories
+    profile: Sequence[ProfileLine]  # as it is shown
     space: Space
     writer: FolderWriter
     scratch: Scratch
@@ -215,17 +214,10 @@ class FolderExport:
         self.writer.write(IDENTITY, _headed(IDENTITY_HEAD, reflections))
 
     def _profile(self) -> Iterator[str]:
+        shown = {line.uid: line.text for line in self.profile}
         yield PROFILE_HEAD
-        lines = self._counted("profile_line")
-        while batch := list(islice(lines, _AT_ONCE)):
-            keys = [memory_key(self.space, uid) for line in batch for uid in line["memories"]]
-            found = self.memories.by_key(keys)
-            standing = {
-                memory.uid: memory.content
-                for memory in found.values()
-                if memory.status is Status.ACTIVE
-            }
-            yield from (profile_line(line, _words(line, standing)) for line in batch)
+        for line in self._counted("profile_line"):
+            yield profile_line(line, shown.get(line["uid"], ""))
 
     def _write_state(self) -> None:
         buffers = map(buffer_entry, self._counted("buffer"))
@@ -256,13 +248,6 @@ def _told_in(form: FileForm, line: Line) -> list[str]:
 def _headed(head: str, parts: Iterable[str]) -> Iterator[str]:
     yield head
     yield from parts
-
-
-def _words(line: Line, standing: Mapping[str, str]) -> str:
-    """What a line of the profile shows; nothing where it rests on what does not hold any more."""
-    if not all(uid in standing for uid in line["memories"]):
-        return ""
-    return str(standing[line["memories"][0]] if line["text"] is None else line["text"])
 
 
 def _mentioned(key: str, label: str) -> Line:

@@ -15,6 +15,7 @@ from graphmem.lifecycle.keeper import NO_FACTS
 from graphmem.model.caller import Caller
 from graphmem.model.space import WITHOUT_FACTS, Space
 from graphmem.rooms import Core, Transfer
+from graphmem.store.profile import profile_of
 
 
 def export_folder(
@@ -34,7 +35,7 @@ def export_folder(
     ):
         export = FolderExport(
             transfers=transfers,
-            memories=core.memories,
+            profile=profile_of(core.connection, space, core.clock.now()),
             space=space,
             writer=writer,
             scratch=scratch,
