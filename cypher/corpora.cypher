@@ -70,11 +70,15 @@ RETURN r.key AS key, r.space AS space, toString(r.unproved_at) AS unproved_at
 ORDER BY r.unproved_at, r.key
 LIMIT $limit;
 
+// fragment: recorded
+// What is recorded of a repository; null removes it.
+r += $properties, r.created_at = datetime($created_at), r.last_written = datetime($last_written)
+
 // name: save
-// Set what is recorded of a repository; null removes it.
+// Set what is recorded of a repository.
 // parameters: created_at, last_written, properties, space
 MATCH (r:CorpusRepository {key: $space})
-SET r += $properties, r.created_at = datetime($created_at), r.last_written = datetime($last_written);
+SET @recorded;
 
 // fragment: commit_documents
 // Write the new documents of a commit, let it hold those of its tree, and stand behind the one before it.
@@ -98,13 +102,20 @@ CALL (c) {
 
 // name: commit
 // Write a commit: its documents, each once per content, behind the one before it; it is the newest one from now on.
-// What is written is written anew, also where a document of that hash was damaged.
-// parameters: at, documents, parent, properties, sha, space, tree
+// It holds what that one holds, but for the paths in which its tree differs. What is written is written anew, also
+// where a document of that hash was damaged.
+// parameters: at, differs, documents, parent, properties, sha, space, tree
 MATCH (r:CorpusRepository {key: $space})
 CREATE (c:CorpusCommit {key: $space + '|commit|' + $sha})
 SET c += $properties, c.sha = $sha, c.space = $space, c.at = datetime($at), r.unproved_at = datetime($at)
 WITH r, c
 @commit_documents
+CALL (c) {
+  MATCH (c)-[:PARENT]->(:CorpusCommit)-[h:HOLDS]->(d:CorpusDocument)
+  WHERE NOT h.path IN $differs
+  CREATE (c)-[:HOLDS {path: h.path}]->(d)
+  RETURN count(d) AS kept
+}
 CALL (r) {
   MATCH (r)-[old:HEAD]->()
   DELETE old
@@ -113,8 +124,9 @@ CALL (r) {
 CREATE (r)-[:HEAD]->(c);
 
 // name: verify
-// Let a commit be the last proved one; where it is the newest one too, nothing waits for a proof.
-// parameters: sha, space
+// Let a commit be the last proved one, with what is recorded of that; where it is the newest one too, nothing waits
+// for a proof.
+// parameters: created_at, last_written, properties, sha, space
 MATCH (r:CorpusRepository {key: $space})
 MATCH (c:CorpusCommit {key: $space + '|commit|' + $sha})
 CALL (r) {
@@ -123,7 +135,7 @@ CALL (r) {
   RETURN count(*) AS moved
 }
 CREATE (r)-[:VERIFIED]->(c)
-SET r.unproved_at = CASE WHEN (r)-[:HEAD]->(c) THEN null ELSE r.unproved_at END;
+SET r.unproved_at = CASE WHEN (r)-[:HEAD]->(c) THEN null ELSE r.unproved_at END, @recorded;
 
 // name: fail
 // Mark a commit that could not be proved; the newest one is the last proved one again.
@@ -151,11 +163,18 @@ MATCH (r:CorpusRepository {key: $space})
 RETURN head(COLLECT { MATCH (r)-[:HEAD]->(c:CorpusCommit) RETURN c.sha ORDER BY c.key }) AS head,
   head(COLLECT { MATCH (r)-[:VERIFIED]->(c:CorpusCommit) RETURN c.sha ORDER BY c.key }) AS verified;
 
-// name: tree
-// What a commit says that its documents hash to.
-// parameters: sha, space
+// name: written
+// A commit as a new reading finds it, and the tree of the one before it. Of documents that the reader has just read
+// for another commit it is only told that they are held.
+// parameters: known, sha, space
 MATCH (c:CorpusCommit {key: $space + '|commit|' + $sha})
-RETURN c.tree AS tree;
+RETURN c {.sha, .revision, .message, .key_id, .tree, .failed, .error, .retry_count, at: toString(c.at),
+  parent: head(COLLECT { MATCH (c)-[:PARENT]->(p:CorpusCommit) RETURN p.sha ORDER BY p.key }),
+  documents: COLLECT {
+    MATCH (c)-[h:HOLDS]->(d:CorpusDocument)
+    RETURN [h.path, CASE WHEN NOT d.key IN $known THEN d.text END, d.key] ORDER BY h.path, d.key
+  }} AS commit,
+  head(COLLECT { MATCH (c)-[:PARENT]->(p:CorpusCommit) RETURN p.tree ORDER BY p.key }) AS parent_tree;
 
 // name: by_sha
 // A commit by its hash.

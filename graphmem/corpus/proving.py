@@ -26,9 +26,8 @@ from graphmem.model.policy import IndexPolicy
 from graphmem.model.state import Decision, GraphState, Selection
 from graphmem.store.corpora import (
     CorpusChanges,
-    commit_by_sha,
     present_memories,
-    tree_of_commit,
+    written_commit,
 )
 
 
@@ -98,14 +97,17 @@ class ProveCommit(CorpusOperation[PushResult]):
         Raises:
             NotFound: there is no such commit.
         """
-        stored = commit_by_sha(transaction, self.space, self.sha)
-        if stored is None:
+        before = repository.verified
+        read = before.documents if before and before.is_intact else {}
+        found = written_commit(transaction, self.space, self.sha, known=read)
+        if found is None:
             raise NotFound
-        verified = repository.verified.sha if repository.verified else None
+        stored, parent = found
+        verified = before.sha if before else None
         is_known = self.prepared.verified == (verified,)
         return Proof(
             stored=stored,
-            parent=tree_of_commit(transaction, self.space, stored.parent),
+            parent=parent,
             look=self.looks.at(stored, self.policy),
             present=self.prepared.present
             if is_known
@@ -193,7 +195,7 @@ class ProveCommit(CorpusOperation[PushResult]):
         known = self.prepared
         if proof.present is known.present and proof.look is known.look:
             return known.changes
-        wanted = wanted_memories(proof.stored, proof.look, self.policy)
+        wanted = wanted_memories(proof.look, proof.stored.documents, self.policy)
         return memory_changes(wanted, proof.present)
 
     def _marked(

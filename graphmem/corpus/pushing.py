@@ -29,10 +29,17 @@ from graphmem.model.corpus import (
     CorpusState,
     Documents,
     Head,
+    PresentMemory,
     StoredCommit,
 )
 from graphmem.model.event import Effect
-from graphmem.store.corpora import CorpusChanges, NewCommit, approvals_of, draft_of
+from graphmem.store.corpora import (
+    CorpusChanges,
+    NewCommit,
+    approvals_of,
+    draft_of,
+    present_memories,
+)
 
 PUSH, COMPLETION, REVERT, IMPORT, REPAIR = "push", "onboarding", "revert", "import", "repair"
 
@@ -41,13 +48,16 @@ PUSH, COMPLETION, REVERT, IMPORT, REPAIR = "push", "onboarding", "revert", "impo
 class Attempt:
     """What became of an attempt: a result without a commit, or a commit that waits for its proof.
 
-    ``before`` is the state in which it was made.
+    ``before`` is the state in which it was made, ``verified`` the proved commit of that time, and
+    ``present`` the memories, where these were read.
     """
 
     before: CorpusState
     result: PushResult | None = None
     sha: str = ""
     plan: PushPlan | None = None
+    verified: str | None = None
+    present: tuple[PresentMemory, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +83,9 @@ class WriteRevision(CorpusOperation[Attempt]):
             retry_count=more.pop("retry_count", 0),
         )
         written = {path: each for path, each in documents.items() if each.sha256 not in known}
-        return sha, CorpusChanges(commit=NewCommit(stored=stored, written=written), **more)
+        differs = tree_changes(verified.commit.tree if verified else {}, commit.tree).paths
+        new = NewCommit(stored=stored, written=written, differs=differs)
+        return sha, CorpusChanges(commit=new, **more)
 
     def planned(
         self,
@@ -81,6 +93,7 @@ class WriteRevision(CorpusOperation[Attempt]):
         plan: PushPlan,
         *,
         before: CorpusState,
+        present: tuple[PresentMemory, ...] | None = None,
         **more: Any,  # noqa: ANN401
     ) -> Decided[Attempt]:
         """The decision that writes a plan."""
@@ -106,7 +119,14 @@ class WriteRevision(CorpusOperation[Attempt]):
             deleted=list(plan.changes.deleted),
             retry_count=plan.retry_count,
         )
-        attempt = Attempt(before=before, sha=sha, plan=plan)
+        verified = world.repository.verified
+        attempt = Attempt(
+            before=before,
+            sha=sha,
+            plan=plan,
+            verified=verified.sha if verified else None,
+            present=present,
+        )
         return Decided(answer=attempt, events=(event,), records=changed)
 
     def ended(
@@ -133,6 +153,7 @@ class _PushWorld:
     draft: CorpusDraft | None
     base: Head = field(default_factory=Head)
     approvals: tuple[Approval, ...] = ()
+    present: tuple[PresentMemory, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,6 +182,7 @@ class PushDraft(WriteRevision):
             draft=draft,
             base=head_of(transaction, repository, draft.revision),
             approvals=approvals_of(transaction, self.space, hashes),
+            present=present_memories(transaction, self.space),
         )
 
     def decided(self, world: CorpusWorld, now: datetime) -> Decided[Attempt]:
@@ -188,7 +210,9 @@ class PushDraft(WriteRevision):
             return self.ended(ledger, found, before=before, cause=PUSH)
         self.looks.note(found, self.policy)
         draft = replace(more.draft, corpus=found.corpus, revision=found.revision, files={})
-        return self.planned(world, found, before=before, drafts=(draft,), **_noted(ledger))
+        return self.planned(
+            world, found, before=before, present=more.present, drafts=(draft,), **_noted(ledger)
+        )
 
 
 def _noted(ledger: Ledger) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from graphmem.errors import ModelUnavailable
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.indexing import texts_to_embed
 from graphmem.gateway.rollups import WITHOUT_VECTORS
-from graphmem.model.corpus import ROOM, PresentMemory, StoredCommit
+from graphmem.model.corpus import ROOM, Documents, PresentMemory
 from graphmem.model.edge import EdgeType
 from graphmem.model.entity import EntityRef, label_from_key
 from graphmem.model.event import Reason
@@ -33,12 +33,12 @@ _IMPORTANCE, _PART_IMPORTANCE = 80, 60  # an item stands on the cards of what it
 
 
 def wanted_memories(
-    stored: StoredCommit, look: Look, policy: CorpusPolicy
+    look: Look, documents: Documents, policy: CorpusPolicy
 ) -> tuple[CorpusMemory, ...]:
     """The memories that a revision should have; none where it is no valid corpus."""
     if look.corpus is None or not look.is_valid:
         return ()
-    return corpus_memories(look.corpus, stored.documents, policy)
+    return corpus_memories(look.corpus, documents, policy)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -73,6 +73,7 @@ def prepared(
     owner = space.without_persona.key
     return PreparedMemories(
         selection=Selection(
+            with_turns=False,
             memories=frozenset(memory_key(space, uid) for uid in _touched(changes, present)),
             entities=frozenset(
                 f"{owner}|{key}" for each in written for ref in each.entities for key in ref.keys

@@ -11,7 +11,7 @@ from graphmem.corpus.drafting import (
 )
 from graphmem.corpus.edits import Edit, EditKind
 from graphmem.corpus.fallback import Fallback, StoreAway
-from graphmem.corpus.looks import Looks
+from graphmem.corpus.looks import Look, Looks
 from graphmem.corpus.proving import MemoriesMoved, ProveCommit
 from graphmem.corpus.push_plan import PushRequest
 from graphmem.corpus.push_result import PushResult, with_states
@@ -36,11 +36,7 @@ from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.operation import Actor
 from graphmem.gateway.screening import screen
 from graphmem.model.caller import Caller
-from graphmem.model.corpus import (
-    Corpus,
-    CorpusState,
-    Documents,
-)
+from graphmem.model.corpus import Corpus, CorpusState, Documents, PresentMemory
 from graphmem.model.policy.corpus import CorpusPolicy
 from graphmem.model.space import Space
 from graphmem.ports import Clock, Embedder, IdSource
@@ -160,12 +156,12 @@ class RevisionWriter:
 
     def _attempted(self, operation: WriteRevision, actor: Actor) -> Attempt:
         """Write behind the proved revision; what waits for its proof is proved before."""
+        self._record_failures(operation.space, actor)
         for _ in range(_ROUNDS):
-            self.settle(operation.space, actor)
             try:
                 return self.gateway.execute(operation, actor).answer
             except UnprovedCommit:
-                continue
+                self.settle(operation.space, actor)
         raise StoreUnavailable
 
     def _complete(self, space: Space, actor: Actor) -> CorpusState | None:
@@ -179,13 +175,16 @@ class RevisionWriter:
 
     def settle(self, space: Space, actor: Actor) -> None:
         """Prove or mark the newest commit, where it waits for that; record pushes that failed."""
+        self._record_failures(space, actor)
+        sha, verified = pointers_of(self.connection, space)
+        if sha and sha != verified:
+            self.prove(space, Attempt(before=CorpusState.NO_REPO, sha=sha), PUSH, actor)
+
+    def _record_failures(self, space: Space, actor: Actor) -> None:
         for failed, session in list(self.fallback.failed()):
             if failed == space:
                 self.gateway.execute(RecordFailure(**self._common(space, actor)), actor)
                 self.fallback.recorded(space, session)
-        sha, verified = pointers_of(self.connection, space)
-        if sha and sha != verified:
-            self.prove(space, Attempt(before=CorpusState.NO_REPO, sha=sha), PUSH, actor)
 
     def prove(
         self,
@@ -197,6 +196,7 @@ class RevisionWriter:
         is_validated: bool = True,
     ) -> PushResult:
         """Prove a commit by a new reading, and let its memories be there, or mark it."""
+        ready = self._prepared_by(space, attempt)
         for _ in range(_ROUNDS):
             operation = ProveCommit(
                 **self._common(space, actor),
@@ -204,7 +204,7 @@ class RevisionWriter:
                 cause=cause,
                 plan=attempt.plan,
                 index=self.policies.base.index,
-                prepared=self._prepared(space, attempt.sha),
+                prepared=ready or self._prepared(space, attempt.sha),
                 uids=iter(lambda: self.ids.new("memory"), ""),
                 is_validated=is_validated,
             )
@@ -212,8 +212,16 @@ class RevisionWriter:
             try:
                 return self.gateway.execute(operation, actor).answer
             except MemoriesMoved:
-                continue
+                ready = None
         raise StoreUnavailable
+
+    def _prepared_by(self, space: Space, attempt: Attempt) -> PreparedMemories | None:
+        """What the memories of a commit are likely to need, as it was read when it was written."""
+        plan = attempt.plan
+        if plan is None or attempt.present is None:
+            return None
+        look = self.looks.note(plan, self.policy(space))
+        return self._prepared_of(space, look, plan.documents, attempt.present, attempt.verified)
 
     def _prepared(self, space: Space, sha: str) -> PreparedMemories:
         """What the memories of a commit are likely to need."""
@@ -228,10 +236,19 @@ class RevisionWriter:
         if stored is None:
             return PreparedMemories()
         look = self.looks.at(stored, policy)
-        wanted = wanted_memories(stored, look, policy)
+        return self._prepared_of(space, look, stored.documents, present, verified)
+
+    def _prepared_of(
+        self,
+        space: Space,
+        look: Look,
+        documents: Documents,
+        present: tuple[PresentMemory, ...],
+        verified: str | None,
+    ) -> PreparedMemories:
         return prepared(
             space,
-            wanted,
+            wanted_memories(look, documents, self.policy(space)),
             present,
             verified=verified,
             look=look,

@@ -38,10 +38,14 @@ _TYPES = (MemoryType.FACT.value, MemoryType.IDENTITY.value)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NewCommit:
-    """A commit that is to be written behind another; ``written`` are its new documents."""
+    """A commit that is to be written behind another; ``written`` are its new documents.
+
+    ``differs`` are the paths in which its tree is another than that of the one before it.
+    """
 
     stored: StoredCommit
     written: Documents
+    differs: Sequence[str]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -99,13 +103,27 @@ def pointers_of(reader: Transaction | Connection, space: Space) -> tuple[str | N
     return (rows[0]["head"], rows[0]["verified"]) if rows else (None, None)
 
 
-def tree_of_commit(
-    reader: Transaction | Connection, space: Space, sha: str | None
-) -> Mapping[str, str]:
-    """What a commit says that its documents hash to; nothing where there is no commit."""
-    rows = rows_of(reader, "corpora.tree", space=space.key, sha=sha) if sha else ()
-    tree: Mapping[str, str] = json.loads(rows[0]["tree"]) if rows else {}
-    return tree
+def written_commit(
+    transaction: Transaction, space: Space, sha: str, *, known: Documents
+) -> tuple[StoredCommit, Mapping[str, str]] | None:
+    """A commit as it is read back, and the tree of the one before it.
+
+    ``known`` were read in this transaction: what is the same node is not read again.
+    """
+    by_key = {_document_key(space, each.sha256): each for each in known.values()}
+    rows = transaction.run("corpora.written", space=space.key, sha=sha, known=list(by_key))
+    if not rows:
+        return None
+    node, tree = rows[0]["commit"], rows[0]["parent_tree"]
+    texts = [
+        (path, by_key[key].text if text is None and key in by_key else text)
+        for path, text, key in node["documents"]
+    ]
+    return _commit({**node, "documents": texts}), json.loads(tree) if tree else {}
+
+
+def _document_key(space: Space, sha256: str) -> str:
+    return f"{space.key}|document|{sha256}"
 
 
 def commit_of_revision(
@@ -178,7 +196,7 @@ def apply_changes(
         save_transition(transaction, space, number, transition)
     if changed.shown:
         _save_audience(transaction, space, *changed.shown)
-    if changed.repository:
+    if changed.repository and not changed.verified:
         save_repository(transaction, changed.repository)
 
 
@@ -186,8 +204,9 @@ def _apply_commits(transaction: Transaction, space: Space, changed: CorpusChange
     """Write a commit, let one be proved or marked, and let drafts follow."""
     if changed.commit:
         _save_commit(transaction, space, changed.commit)
-    if changed.verified:
-        transaction.run("corpora.verify", space=space.key, sha=changed.verified)
+    if changed.verified and changed.repository:
+        recorded = _recorded(changed.repository)
+        transaction.run("corpora.verify", sha=changed.verified, **recorded)
     if changed.failed:
         sha, error = changed.failed
         transaction.run("corpora.fail", space=space.key, sha=sha, error=error)
@@ -209,13 +228,16 @@ def _save_audience(transaction: Transaction, space: Space, audience: str, seen: 
 
 def save_repository(transaction: Transaction, repository: CorpusRepository) -> None:
     """Write what is recorded of a repository, but for its commits."""
+    transaction.run("corpora.save", **_recorded(repository))
+
+
+def _recorded(repository: CorpusRepository) -> dict[str, Any]:
     work = repository.newest
-    transaction.run(
-        "corpora.save",
-        space=repository.space.key,
-        created_at=iso(repository.created_at),
-        last_written=iso(repository.last_written),
-        properties={
+    return {
+        "space": repository.space.key,
+        "created_at": iso(repository.created_at),
+        "last_written": iso(repository.last_written),
+        "properties": {
             "name": REPOSITORY if repository.is_there else None,
             "turn": repository.turn,
             "topics": list(repository.topics),
@@ -227,7 +249,7 @@ def save_repository(transaction: Transaction, repository: CorpusRepository) -> N
             "approvals": repository.approvals,
             "transitions": repository.transitions,
         },
-    )
+    }
 
 
 def _save_commit(transaction: Transaction, space: Space, new: NewCommit) -> None:
@@ -249,7 +271,12 @@ def _save_commit(transaction: Transaction, space: Space, new: NewCommit) -> None
             {"sha256": each.sha256, "text": each.text}
             for each in {document.sha256: document for document in new.written.values()}.values()
         ],
-        tree=[{"path": path, "sha256": sha} for path, sha in commit.tree.items()],
+        tree=[
+            {"path": path, "sha256": sha}
+            for path, sha in commit.tree.items()
+            if path in new.differs
+        ],
+        differs=list(new.differs),
     )
 
 
