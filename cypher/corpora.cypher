@@ -1,9 +1,22 @@
 // fragment: corpus_commit
-// A commit as it is read, with the hash of the one before it and the text of each document by its path.
-CASE WHEN c IS NULL THEN null ELSE c {.sha, .revision, .message, .key_id, .tree, .failed, .error, .retry_count,
+// A commit as it is read, with the hash of the one before it and what it holds: each text by its path, some packed.
+c {.sha, .revision, .message, .key_id, .tree, .delta, .failed, .error, .retry_count,
   at: toString(c.at),
   parent: head(COLLECT { MATCH (c)-[:PARENT]->(p:CorpusCommit) RETURN p.sha ORDER BY p.key }),
-  documents: COLLECT { MATCH (c)-[h:HOLDS]->(d:CorpusDocument) RETURN [h.path, d.text] ORDER BY h.path, d.key }
+  documents: COLLECT { MATCH (c)-[h:HOLDS]->(d:CorpusDocument) RETURN [h.path, d.text, d.packed] ORDER BY h.path, d.key }
+}
+
+// fragment: whole_by
+// The commits after a commit of which only what differs is kept, up to the first one (a) that is whole.
+MATCH (c) ((x:CorpusCommit WHERE x.delta IS NOT NULL)<-[:PARENT]-(y:CorpusCommit WHERE y.failed IS NULL)){1,128} (a)
+
+// fragment: corpus_chain
+// What the commits after a commit hold by which it is whole, the last first.
+CASE WHEN c.delta IS NULL THEN [] ELSE COLLECT {
+  @whole_by
+  RETURN a {.tree, .delta, documents: COLLECT {
+    MATCH (a)-[h:HOLDS]->(d:CorpusDocument) RETURN [h.path, d.text, d.packed] ORDER BY h.path, d.key
+  }} AS held ORDER BY a.revision DESC
 } END
 
 // fragment: corpus_repository
@@ -14,14 +27,30 @@ r {.space, .turn, .topics, .state, .works, .work, .last_failed, .has_failed_writ
   verified: head(COLLECT { MATCH (r)-[:VERIFIED]->(c:CorpusCommit) RETURN @corpus_commit ORDER BY c.key })
 }
 
-// name: lock
-// Take the lock of a repository, which begins with it; it is there once it is created.
-// parameters: owner, space, tenant
+// fragment: locked
+// The lock of a repository, which begins with it; it is there once it is created.
 MERGE (r:CorpusRepository {key: $space})
   ON CREATE SET r.space = $space, r.tenant = $tenant, r.owner = $owner
 SET r.locked = true
 REMOVE r.locked
+
+// fragment: last_shown
+// What an audience saw last.
+head(COLLECT {
+  MATCH (u:CorpusAudience {key: $space + '|audience|' + $audience}) RETURN u {.state, .work} AS seen ORDER BY u.key
+})
+
+// name: lock
+// Take the lock of a repository.
+// parameters: owner, space, tenant
+@locked
 RETURN @corpus_repository AS repository;
+
+// name: lock_shown
+// Take the lock of a repository, and read what an audience saw last.
+// parameters: audience, owner, space, tenant
+@locked
+RETURN @corpus_repository AS repository, @last_shown AS seen;
 
 // name: find
 // A repository.
@@ -30,12 +59,23 @@ MATCH (r:CorpusRepository {key: $space})
 RETURN @corpus_repository AS repository;
 
 // name: view
-// A repository, and the draft of a session as its text.
-// parameters: session, space
+// A repository, the draft of a session as its text, and what was said of some contents.
+// parameters: hashes, session, space
 MATCH (r:CorpusRepository {key: $space})
 RETURN @corpus_repository AS repository, head(COLLECT {
   MATCH (f:CorpusDraft {key: $space + '|draft|' + $session}) RETURN f.corpus ORDER BY f.key
-}) AS draft;
+}) AS draft, COLLECT {
+  MATCH (a:CorpusApproval)
+  USING INDEX SEEK a:CorpusApproval(space, content_sha256)
+  WHERE a.space = $space AND a.content_sha256 IN $hashes
+  RETURN @corpus_approval AS approval ORDER BY a.number, a.key
+} AS approvals;
+
+// name: shown
+// A repository, and what an audience saw last.
+// parameters: audience, space
+MATCH (r:CorpusRepository {key: $space})
+RETURN @corpus_repository AS repository, @last_shown AS seen;
 
 // fragment: repositories_shown
 // The repositories of a tenant that a caller may see.
@@ -85,7 +125,7 @@ SET @recorded;
 CALL (c) {
   UNWIND $documents AS document
   MERGE (d:CorpusDocument {key: $space + '|document|' + document.sha256})
-  SET d.space = $space, d.sha256 = document.sha256, d.text = document.text
+  SET d.space = $space, d.sha256 = document.sha256, d.text = document.text, d.packed = null
   RETURN count(d) AS written
 }
 CALL (c) {
@@ -125,8 +165,8 @@ CREATE (r)-[:HEAD]->(c);
 
 // name: verify
 // Let a commit be the last proved one, with what is recorded of that; where it is the newest one too, nothing waits
-// for a proof.
-// parameters: created_at, last_written, properties, sha, space
+// for a proof. Of the one before it only what differs is kept, if that is given; a document that it alone holds, packed.
+// parameters: before, created_at, delta, last_written, packed, paths, properties, sha, space
 MATCH (r:CorpusRepository {key: $space})
 MATCH (c:CorpusCommit {key: $space + '|commit|' + $sha})
 CALL (r) {
@@ -135,7 +175,29 @@ CALL (r) {
   RETURN count(*) AS moved
 }
 CREATE (r)-[:VERIFIED]->(c)
-SET r.unproved_at = CASE WHEN (r)-[:HEAD]->(c) THEN null ELSE r.unproved_at END, @recorded;
+SET r.unproved_at = CASE WHEN (r)-[:HEAD]->(c) THEN null ELSE r.unproved_at END, @recorded
+WITH r
+CALL () {
+  MATCH (p:CorpusCommit {key: $space + '|commit|' + $before})-[h:HOLDS]->()
+  WHERE NOT h.path IN $paths
+  DELETE h
+  RETURN count(*) AS left
+}
+CALL () {
+  MATCH (p:CorpusCommit {key: $space + '|commit|' + $before})
+  SET p.delta = $delta
+  REMOVE p.tree
+  RETURN count(p) AS shortened
+}
+CALL () {
+  UNWIND $packed AS each
+  MATCH (d:CorpusDocument {key: $space + '|document|' + each.sha256})
+  WHERE d.text IS NOT NULL AND COUNT { (d)<-[:HOLDS]-(:CorpusCommit) } = 1
+  SET d.packed = each.packed
+  REMOVE d.text, d.sha256
+  RETURN count(d) AS packed
+}
+RETURN left, shortened, packed;
 
 // name: fail
 // Mark a commit that could not be proved; the newest one is the last proved one again.
@@ -168,19 +230,20 @@ RETURN head(COLLECT { MATCH (r)-[:HEAD]->(c:CorpusCommit) RETURN c.sha ORDER BY 
 // for another commit it is only told that they are held.
 // parameters: known, sha, space
 MATCH (c:CorpusCommit {key: $space + '|commit|' + $sha})
-RETURN c {.sha, .revision, .message, .key_id, .tree, .failed, .error, .retry_count, at: toString(c.at),
+RETURN c {.sha, .revision, .message, .key_id, .tree, .delta, .failed, .error, .retry_count, at: toString(c.at),
   parent: head(COLLECT { MATCH (c)-[:PARENT]->(p:CorpusCommit) RETURN p.sha ORDER BY p.key }),
   documents: COLLECT {
     MATCH (c)-[h:HOLDS]->(d:CorpusDocument)
-    RETURN [h.path, CASE WHEN NOT d.key IN $known THEN d.text END, d.key] ORDER BY h.path, d.key
-  }} AS commit,
-  head(COLLECT { MATCH (c)-[:PARENT]->(p:CorpusCommit) RETURN p.tree ORDER BY p.key }) AS parent_tree;
+    RETURN [h.path, CASE WHEN NOT d.key IN $known THEN d.text END, d.packed, d.key] ORDER BY h.path, d.key
+  }} AS commit, head(COLLECT {
+    MATCH (c)-[:PARENT]->(p:CorpusCommit) RETURN p {.tree, .delta} ORDER BY p.key
+  }) AS parent;
 
 // name: by_sha
 // A commit by its hash.
 // parameters: sha, space
 MATCH (c:CorpusCommit {key: $space + '|commit|' + $sha})
-RETURN @corpus_commit AS commit;
+RETURN @corpus_commit AS commit, @corpus_chain AS chain;
 
 // name: by_revision
 // The commit of a revision; one that could not be proved is none.
@@ -188,7 +251,7 @@ RETURN @corpus_commit AS commit;
 MATCH (c:CorpusCommit)
 USING INDEX SEEK c:CorpusCommit(space, revision)
 WHERE c.space = $space AND c.revision = $revision AND c.failed IS NULL
-RETURN @corpus_commit AS commit
+RETURN @corpus_commit AS commit, @corpus_chain AS chain
 ORDER BY c.at DESC, c.key
 LIMIT 1;
 
@@ -204,8 +267,13 @@ WHERE c.space = $space AND c.revision > 0
 @history_shown
   AND (c.revision < $cursor_revision OR (c.revision = $cursor_revision AND c.key > $cursor_key))
 WITH c ORDER BY c.revision DESC, c.key LIMIT $limit
-RETURN c.key AS key, c {.sha, .revision, .message, .key_id, .tree, .failed, .error, .retry_count, at: toString(c.at),
-  parent: head(COLLECT { MATCH (c)-[:PARENT]->(p:CorpusCommit) RETURN p.sha ORDER BY p.key }), documents: []} AS commit
+RETURN c.key AS key, c {.sha, .revision, .message, .key_id, .tree, .delta, .failed, .error, .retry_count,
+  at: toString(c.at), documents: [],
+  parent: head(COLLECT { MATCH (c)-[:PARENT]->(p:CorpusCommit) RETURN p.sha ORDER BY p.key })} AS commit,
+  CASE WHEN c.delta IS NULL THEN [] ELSE COLLECT {
+    @whole_by
+    RETURN a {.tree, .delta, documents: []} AS held ORDER BY a.revision DESC
+  } END AS chain
 ORDER BY c.revision DESC, c.key;
 
 // name: count_history
@@ -332,12 +400,6 @@ ORDER BY t.number DESC;
 // parameters: space
 @transitions_shown
 RETURN count(t) AS total;
-
-// name: audience
-// What an audience saw last.
-// parameters: audience, space
-MATCH (u:CorpusAudience {key: $space + '|audience|' + $audience})
-RETURN u {.state, .work} AS seen;
 
 // name: save_audience
 // Write what an audience saw last.

@@ -50,15 +50,15 @@ from graphmem.model.corpus import (
 )
 from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space
-from graphmem.store.connection import Connection, Transaction
+from graphmem.store.connection import Transaction
 from graphmem.store.corpora import (
     Corpora,
     approvals_of,
     commit_of_revision,
     draft_of,
-    last_shown,
+    read_repository,
+    repository_as_shown,
     repository_of,
-    repository_with_draft,
 )
 
 _TURNS = 10_000  # that are remembered
@@ -125,26 +125,22 @@ class CorpusKeeper(RevisionWriter):
         """What is known of an owner's corpus, and whether a session changed it."""
 
         def work(transaction: Transaction) -> CorpusView:
-            repository, draft = repository_with_draft(transaction, space, session)
-            return self._viewed(transaction, repository, draft)
+            likely = self.looks.newest(space)
+            read = read_repository(transaction, space, session, likely)
+            look = self.looks.at(read.repository.verified, self.policy(space))
+            hashes, approvals = set(look.hashes.values()), read.approvals
+            if not hashes <= likely:
+                approvals = approvals_of(transaction, space, hashes)
+                self.looks.see(space, look)
+            draft = None if read.draft is None else self.looks.of_draft(read.draft)
+            return CorpusView(
+                repository=read.repository,
+                facts=facts_of(read.repository, look),
+                sections=standings_of(approvals, look.hashes),
+                is_dirty=draft is not None and _is_changed(look, draft),
+            )
 
         return self.connection.read(work)
-
-    def _viewed(
-        self,
-        reader: Transaction | Connection,
-        repository: CorpusRepository,
-        draft: str | None,
-    ) -> CorpusView:
-        space = repository.space
-        look = self.looks.at(repository.verified, self.policy(space))
-        approvals = approvals_of(reader, space, look.hashes.values()) if look.hashes else ()
-        return CorpusView(
-            repository=repository,
-            facts=facts_of(repository, look),
-            sections=standings_of(approvals, look.hashes),
-            is_dirty=draft is not None and _is_changed(look, self.looks.of_draft(draft)),
-        )
 
     def page(self, caller: Caller, after: Cursor | None, *, limit: int) -> Page[CorpusView]:
         """One page of the corpora that a caller may see, by owner."""
@@ -302,10 +298,9 @@ class CorpusKeeper(RevisionWriter):
         Raises:
             NotInitialized: there is no repository, and nothing was tried.
         """
-        repository = self.corpora.find(space)
+        repository, seen = repository_as_shown(self.connection, space, audience or "")
         look = self.looks.at(repository.verified, self.policy(space))
         ledger = Ledger(repository=repository, look=look, now=self.clock.now())
-        seen = last_shown(self.connection, space, audience) if audience else None
         return status(status_facts(ledger), seen, intent=Intent.MEMORY_STATUS)
 
     def onboarding(self, space: Space, session: str) -> Onboarding:

@@ -22,8 +22,10 @@ from graphmem.model.corpus import (
     text_digest,
 )
 from graphmem.model.policy.corpus import CorpusPolicy
+from graphmem.model.space import Space
 
 _KEPT = 64  # revisions of any owners
+_OWNERS_KEPT = 1_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,6 +46,7 @@ class Looks:
 
     def __init__(self) -> None:
         self._known: Recent[Look] = Recent(_KEPT)
+        self._newest: Recent[frozenset[str]] = Recent(_OWNERS_KEPT)
 
     def at(self, stored: StoredCommit | None, policy: CorpusPolicy) -> Look:
         """What a revision is; it is read anew, so that damage is seen."""
@@ -64,6 +67,14 @@ class Looks:
             found = Look(corpus=plan.corpus, hashes=section_hashes(plan.corpus), has_corpus=True)
             self._known.put(key, found)
         return found
+
+    def see(self, space: Space, look: Look) -> None:
+        """Note what an owner's corpus is now."""
+        self._newest.put(space.key, frozenset(look.hashes.values()))
+
+    def newest(self, space: Space) -> frozenset[str]:
+        """What the sections of an owner's corpus said when it was last looked at, as hashes."""
+        return self._newest.get(space.key) or frozenset()
 
     def of_draft(self, text: str) -> Look:
         """What a draft says by its JSON text, which is not looked at as a whole corpus."""

@@ -29,6 +29,7 @@ from graphmem.store.corpora import (
     present_memories,
     written_commit,
 )
+from graphmem.store.corpus_deltas import delta_of
 
 
 class MemoriesMoved(GraphmemError):
@@ -163,6 +164,7 @@ class ProveCommit(CorpusOperation[PushResult]):
         changed = CorpusChanges(
             repository=ledger.repository,
             verified=self.sha,
+            shortened=delta_of(world.repository.verified, proof.stored),
             transitions=tuple(ledger.transitions),
         )
         event = self.event(Effect.CORPUS_VERIFIED, str(proof.stored.revision), cause=self.cause)

@@ -26,7 +26,7 @@ from graphmem.text.normalise import shorten
 
 log = logging.getLogger(__name__)
 
-_EMBEDDED_AT_ONCE = 64  # more wait for the job
+_EMBEDDED_AT_ONCE = 64  # where there are more, all wait for the job
 _SUMMARY_CHARS = 280
 _CONFIDENCE = 0.95
 _IMPORTANCE, _PART_IMPORTANCE = 80, 60  # an item stands on the cards of what it names
@@ -68,7 +68,9 @@ def prepared(
     present = tuple(present)
     changes = memory_changes(wanted, present)
     written = [*changes.new, *(new for _, new in changes.changed)]
-    contents = list(dict.fromkeys(each.content for each in written))[:_EMBEDDED_AT_ONCE]
+    contents = list(dict.fromkeys(each.content for each in written))
+    if len(contents) > _EMBEDDED_AT_ONCE:
+        contents = []
     vectors = _vectors(contents, embedder, index)
     owner = space.without_persona.key
     return PreparedMemories(

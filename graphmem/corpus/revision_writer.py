@@ -210,9 +210,13 @@ class RevisionWriter:
             )
             operation = replace(operation, vectors=operation.prepared.vectors)
             try:
-                return self.gateway.execute(operation, actor).answer
+                result = self.gateway.execute(operation, actor).answer
             except MemoriesMoved:
                 ready = None
+                continue
+            if result.ok and operation.prepared.look:
+                self.looks.see(space, operation.prepared.look)
+            return result
         raise StoreUnavailable
 
     def _prepared_by(self, space: Space, attempt: Attempt) -> PreparedMemories | None:

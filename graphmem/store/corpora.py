@@ -29,6 +29,11 @@ from graphmem.model.memory import MemoryType, Status
 from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space, space_from_key
 from graphmem.store.connection import Connection, Transaction, rows_of
+from graphmem.store.corpus_deltas import (
+    CommitDelta,
+    documents_of_chain,
+    tree_of_chain,
+)
 from graphmem.store.pages import read_page, rows_by_time
 from graphmem.text.times import iso, moment_of
 
@@ -58,6 +63,7 @@ class CorpusChanges:
     repository: CorpusRepository | None = None
     commit: NewCommit | None = None
     verified: str | None = None  # hash of a commit
+    shortened: CommitDelta | None = None  # the one before that
     failed: tuple[str, str] | None = None  # hash of a commit, and why
     drafts: tuple[CorpusDraft, ...] = ()
     rebased: tuple[tuple[int, int], ...] = ()
@@ -81,20 +87,34 @@ def repository_of(reader: Transaction | Connection, space: Space) -> CorpusRepos
     return _repository(rows[0]["repository"]) if rows else CorpusRepository(space=space)
 
 
-def repository_with_draft(
-    reader: Transaction | Connection, space: Space, session: str
-) -> tuple[CorpusRepository, str | None]:
-    """An owner's repository, and the draft of a session as JSON text."""
-    rows = rows_of(reader, "corpora.view", space=space.key, session=session)
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RepositoryRead:
+    """An owner's repository, a draft as JSON text, and what was said of some contents."""
+
+    repository: CorpusRepository
+    draft: str | None = None
+    approvals: tuple[Approval, ...] = ()
+
+
+def read_repository(
+    reader: Transaction | Connection, space: Space, session: str, hashes: Collection[str]
+) -> RepositoryRead:
+    """An owner's repository with the draft of a session, and the approvals of some contents."""
+    wanted = sorted(hashes)
+    rows = rows_of(reader, "corpora.view", space=space.key, session=session, hashes=wanted)
     if not rows:
-        return CorpusRepository(space=space), None
-    return _repository(rows[0]["repository"]), rows[0]["draft"]
+        return RepositoryRead(repository=CorpusRepository(space=space))
+    return RepositoryRead(
+        repository=_repository(rows[0]["repository"]),
+        draft=rows[0]["draft"],
+        approvals=tuple(approval_from_row(each) for each in rows[0]["approvals"]),
+    )
 
 
 def commit_by_sha(reader: Transaction | Connection, space: Space, sha: str) -> StoredCommit | None:
     """A commit by its hash."""
     rows = rows_of(reader, "corpora.by_sha", space=space.key, sha=sha)
-    return _commit(rows[0]["commit"]) if rows else None
+    return _commit(rows[0]["commit"], rows[0]["chain"]) if rows else None
 
 
 def pointers_of(reader: Transaction | Connection, space: Space) -> tuple[str | None, str | None]:
@@ -114,12 +134,16 @@ def written_commit(
     rows = transaction.run("corpora.written", space=space.key, sha=sha, known=list(by_key))
     if not rows:
         return None
-    node, tree = rows[0]["commit"], rows[0]["parent_tree"]
-    texts = [
-        (path, by_key[key].text if text is None and key in by_key else text)
-        for path, text, key in node["documents"]
+    node, parent = rows[0]["commit"], rows[0]["parent"]
+    if node["delta"] is not None:  # it was proved meanwhile, and there is a later one
+        stored = commit_by_sha(transaction, space, sha)
+        return (stored, stored.commit.tree) if stored else None
+    held = [
+        (path, by_key[key].text if text is None and key in by_key else text, packed)
+        for path, text, packed, key in node["documents"]
     ]
-    return _commit({**node, "documents": texts}), json.loads(tree) if tree else {}
+    before = tree_of_chain([node, parent]) if parent else {}
+    return _commit({**node, "documents": held}), before
 
 
 def _document_key(space: Space, sha256: str) -> str:
@@ -131,7 +155,7 @@ def commit_of_revision(
 ) -> StoredCommit | None:
     """The commit of a revision; one that could not be proved is none."""
     rows = rows_of(reader, "corpora.by_revision", space=space.key, revision=revision)
-    return _commit(rows[0]["commit"]) if rows else None
+    return _commit(rows[0]["commit"], rows[0]["chain"]) if rows else None
 
 
 def draft_of(reader: Transaction | Connection, space: Space, session: str) -> CorpusDraft | None:
@@ -158,13 +182,32 @@ def approvals_of(
     return tuple(approval_from_row(row["approval"]) for row in rows)
 
 
-def last_shown(reader: Transaction | Connection, space: Space, audience: str) -> LastShown | None:
-    """What an audience saw last."""
-    rows = rows_of(reader, "corpora.audience", space=space.key, audience=audience)
-    if not rows:
-        return None
-    seen = rows[0]["seen"]
-    return LastShown(state=CorpusState(seen["state"]), work=seen["work"])
+def repository_as_shown(
+    reader: Transaction | Connection, space: Space, audience: str
+) -> tuple[CorpusRepository, LastShown | None]:
+    """An owner's repository, and what an audience saw last."""
+    rows = rows_of(reader, "corpora.shown", space=space.key, audience=audience)
+    return _as_shown(rows[0]) if rows else (CorpusRepository(space=space), None)
+
+
+def lock_as_shown(
+    transaction: Transaction, space: Space, audience: str
+) -> tuple[CorpusRepository, LastShown | None]:
+    """Take the lock of an owner's repository, and read what an audience saw last."""
+    (row,) = transaction.run(
+        "corpora.lock_shown",
+        space=space.key,
+        tenant=space.tenant,
+        owner=space.owner,
+        audience=audience,
+    )
+    return _as_shown(row)
+
+
+def _as_shown(row: Mapping[str, Any]) -> tuple[CorpusRepository, LastShown | None]:
+    seen = row["seen"]
+    shown = LastShown(state=CorpusState(seen["state"]), work=seen["work"]) if seen else None
+    return _repository(row["repository"]), shown
 
 
 def present_memories(reader: Transaction | Connection, space: Space) -> tuple[PresentMemory, ...]:
@@ -205,8 +248,7 @@ def _apply_commits(transaction: Transaction, space: Space, changed: CorpusChange
     if changed.commit:
         _save_commit(transaction, space, changed.commit)
     if changed.verified and changed.repository:
-        recorded = _recorded(changed.repository)
-        transaction.run("corpora.verify", sha=changed.verified, **recorded)
+        _verify(transaction, changed.repository, changed.verified, changed.shortened)
     if changed.failed:
         sha, error = changed.failed
         transaction.run("corpora.fail", space=space.key, sha=sha, error=error)
@@ -214,6 +256,24 @@ def _apply_commits(transaction: Transaction, space: Space, changed: CorpusChange
         transaction.run("corpora.rebase", space=space.key, revision=before, to_revision=after)
     if changed.all_rebased is not None:
         transaction.run("corpora.rebase_all", space=space.key, to_revision=changed.all_rebased)
+
+
+def _verify(
+    transaction: Transaction, repository: CorpusRepository, sha: str, before: CommitDelta | None
+) -> None:
+    """Let a commit be the last proved one, and keep of the one before it what differs."""
+    transaction.run(
+        "corpora.verify",
+        sha=sha,
+        before=before.sha if before else None,
+        paths=list(before.paths) if before else [],
+        delta=before.delta if before else None,
+        packed=[
+            {"sha256": sha256, "packed": packed}
+            for sha256, packed in (before.packed if before else {}).items()
+        ],
+        **_recorded(repository),
+    )
 
 
 def _save_audience(transaction: Transaction, space: Space, audience: str, seen: LastShown) -> None:
@@ -382,7 +442,7 @@ class Corpora:
             filters={"space": space.key},
             cursor={"cursor_revision": revision, "cursor_key": key},
             limit=limit,
-            item_of=lambda row: _commit(row["commit"]),
+            item_of=lambda row: _commit(row["commit"], row["chain"]),
             cursor_of=lambda row: (row["commit"]["revision"], row["key"]),
         )
 
@@ -458,7 +518,9 @@ def _documents(texts: Any) -> Documents:  # noqa: ANN401 - pairs of paths and te
     return {path: Document(path=path, text=text) for path, text in texts}
 
 
-def _commit(node: Mapping[str, Any]) -> StoredCommit:
+def _commit(node: Mapping[str, Any], after: Sequence[Mapping[str, Any]] = ()) -> StoredCommit:
+    """A commit; ``after`` are those by which it is whole, the last first."""
+    chain = [*after, node]
     return StoredCommit(
         sha=node["sha"],
         commit=Commit(
@@ -466,11 +528,11 @@ def _commit(node: Mapping[str, Any]) -> StoredCommit:
             message=node["message"],
             at=moment_of(node["at"]),
             key_id=node["key_id"],
-            tree=json.loads(node["tree"]),
+            tree=tree_of_chain(chain),
             has_failed=bool(node["failed"]),
         ),
         parent=node["parent"],
-        documents=_documents(node["documents"]),
+        documents=documents_of_chain(chain),
         error=node["error"],
         retry_count=node["retry_count"] or 0,
     )
