@@ -18,7 +18,7 @@ from graphmem.bootstrap import Graphmem
 _ITEMS = 60
 _REVISIONS = 100  # each with one other line
 _WARM_UPS, _FIRST_WARM_UPS = 20, 2
-_FIRST_PUSHES = 9
+_FIRST_PUSHES = 7
 _LINE_CHARS = 120
 _DIMENSIONS = 384
 _OWNER = "ada"

@@ -3,12 +3,16 @@
 c {.sha, .revision, .message, .key_id, .tree, .delta, .failed, .error, .retry_count,
   at: toString(c.at),
   parent: head(COLLECT { MATCH (c)-[:PARENT]->(p:CorpusCommit) RETURN p.sha ORDER BY p.key }),
-  documents: COLLECT { MATCH (c)-[h:HOLDS]->(d:CorpusDocument) RETURN [h.path, d.text, d.packed] ORDER BY h.path, d.key }
+  documents: COLLECT {
+    MATCH (c)-[h:HOLDS]->(d:CorpusDocument) RETURN [h.path, d.text, d.packed] ORDER BY h.path, d.key
+  }
 }
 
 // fragment: whole_by
 // The commits after a commit of which only what differs is kept, up to the first one (a) that is whole.
-MATCH (c) ((x:CorpusCommit WHERE x.delta IS NOT NULL)<-[:PARENT]-(y:CorpusCommit WHERE y.failed IS NULL)){1,128} (a)
+MATCH (c)
+  ((x:CorpusCommit WHERE x.delta IS NOT NULL)<-[:PARENT]-(y:CorpusCommit WHERE y.failed IS NULL)){1,@WHOLE_EVERY}
+  (a)
 
 // fragment: corpus_chain
 // What the commits after a commit hold by which it is whole, the last first.
@@ -45,6 +49,14 @@ head(COLLECT {
 // parameters: owner, space, tenant
 @locked
 RETURN @corpus_repository AS repository;
+
+// name: lock_draft
+// Take the lock of a repository, and read the draft of a session.
+// parameters: owner, session, space, tenant
+@locked
+RETURN @corpus_repository AS repository, head(COLLECT {
+  MATCH (f:CorpusDraft {key: $space + '|draft|' + $session}) RETURN @corpus_draft AS draft ORDER BY f.key
+}) AS draft;
 
 // name: lock_shown
 // Take the lock of a repository, and read what an audience saw last.
@@ -120,6 +132,12 @@ r += $properties, r.created_at = datetime($created_at), r.last_written = datetim
 MATCH (r:CorpusRepository {key: $space})
 SET @recorded;
 
+// fragment: draft_saved
+// Write a draft of a session.
+MERGE (f:CorpusDraft {key: $space + '|draft|' + saved.session})
+SET f += saved.draft, f.space = $space, f.session = saved.session, f.updated_at = datetime(saved.at)
+MERGE (r)-[:HAS_DRAFT]->(f)
+
 // fragment: commit_documents
 // Write the new documents of a commit, let it hold those of its tree, and stand behind the one before it.
 CALL (c) {
@@ -143,8 +161,8 @@ CALL (c) {
 // name: commit
 // Write a commit: its documents, each once per content, behind the one before it; it is the newest one from now on.
 // It holds what that one holds, but for the paths in which its tree differs. What is written is written anew, also
-// where a document of that hash was damaged.
-// parameters: at, differs, documents, parent, properties, sha, space, tree
+// where a document of that hash was damaged. Drafts that it was made from are saved with it.
+// parameters: at, differs, documents, drafts, parent, properties, sha, space, tree
 MATCH (r:CorpusRepository {key: $space})
 CREATE (c:CorpusCommit {key: $space + '|commit|' + $sha})
 SET c += $properties, c.sha = $sha, c.space = $space, c.at = datetime($at), r.unproved_at = datetime($at)
@@ -161,11 +179,14 @@ CALL (r) {
   DELETE old
   RETURN count(*) AS moved
 }
-CREATE (r)-[:HEAD]->(c);
+CREATE (r)-[:HEAD]->(c)
+WITH r
+UNWIND $drafts AS saved
+@draft_saved;
 
 // name: verify
 // Let a commit be the last proved one, with what is recorded of that; where it is the newest one too, nothing waits
-// for a proof. Of the one before it only what differs is kept, if that is given; a document that it alone holds, packed.
+// for a proof. Of the one before it only what differs is kept, if that is given, and packed what it alone holds.
 // parameters: before, created_at, delta, last_written, packed, paths, properties, sha, space
 MATCH (r:CorpusRepository {key: $space})
 MATCH (c:CorpusCommit {key: $space + '|commit|' + $sha})
@@ -282,11 +303,15 @@ ORDER BY c.revision DESC, c.key;
 @history_shown
 RETURN count(c) AS total;
 
+// fragment: corpus_draft
+// A draft as it is read.
+f {.session, .revision, .corpus, .files}
+
 // name: draft
 // The draft of a session.
 // parameters: session, space
 MATCH (f:CorpusDraft {key: $space + '|draft|' + $session})
-RETURN f {.session, .revision, .corpus, .files} AS draft;
+RETURN @corpus_draft AS draft;
 
 // name: drafts
 // All drafts of a repository, by session.
@@ -294,7 +319,7 @@ RETURN f {.session, .revision, .corpus, .files} AS draft;
 MATCH (f:CorpusDraft)
 USING INDEX SEEK f:CorpusDraft(space, session)
 WHERE f.space = $space AND f.session > ''
-RETURN f {.session, .revision, .corpus, .files} AS draft
+RETURN @corpus_draft AS draft
 ORDER BY f.session;
 
 // name: sessions
@@ -306,13 +331,12 @@ WHERE f.space = $space AND f.session > ''
 RETURN f.session AS session
 ORDER BY session;
 
-// name: save_draft
-// Write the draft of a session.
-// parameters: at, draft, session, space
+// name: save_drafts
+// Write drafts of sessions.
+// parameters: drafts, space
 MATCH (r:CorpusRepository {key: $space})
-MERGE (f:CorpusDraft {key: $space + '|draft|' + $session})
-SET f += $draft, f.space = $space, f.session = $session, f.updated_at = datetime($at)
-MERGE (r)-[:HAS_DRAFT]->(f);
+UNWIND $drafts AS saved
+@draft_saved;
 
 // name: rebase
 // Let the drafts that were made from a revision be made from another one.

@@ -37,7 +37,7 @@ from graphmem.store.corpora import (
     CorpusChanges,
     NewCommit,
     approvals_of,
-    draft_of,
+    lock_with_draft,
     present_memories,
 )
 
@@ -170,20 +170,20 @@ class PushDraft(WriteRevision):
         """The message of the revision."""
         return [self.request.message] if self.request.message else []
 
-    def read_more(self, transaction: Workbench, repository: CorpusRepository) -> _PushWorld:
-        """The draft, what it was made from, and what was said of what it says."""
-        draft = draft_of(transaction, self.space, self.session)
-        if draft is None:
-            look = self.looks.at(repository.verified, self.policy)
-            draft = fresh_draft(self.session, repository, look)
+    def read_records(self, transaction: Workbench) -> CorpusWorld:
+        """The repository, the draft, what that was made from, and what was said of what it says."""
+        repository, draft = lock_with_draft(transaction, self.space, self.session)
+        look = self.looks.at(repository.verified, self.policy)
+        draft = draft or fresh_draft(self.session, repository, look)
         self.seen.append(draft.corpus)
         hashes = section_hashes(normalised(draft.corpus, drops_links=False)).values()
-        return _PushWorld(
+        more = _PushWorld(
             draft=draft,
             base=head_of(transaction, repository, draft.revision),
             approvals=approvals_of(transaction, self.space, hashes),
             present=present_memories(transaction, self.space),
         )
+        return CorpusWorld(repository=repository, look=look, more=more)
 
     def decided(self, world: CorpusWorld, now: datetime) -> Decided[Attempt]:
         """Write the next revision, or say why not.

@@ -1,7 +1,7 @@
 """Corpora: repositories of careers with their commits, documents, drafts, approvals, states."""
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any
@@ -79,6 +79,20 @@ def lock_repository(transaction: Transaction, space: Space) -> CorpusRepository:
         "corpora.lock", space=space.key, tenant=space.tenant, owner=space.owner
     )
     return _repository(row["repository"])
+
+
+def lock_with_draft(
+    transaction: Transaction, space: Space, session: str
+) -> tuple[CorpusRepository, CorpusDraft | None]:
+    """Take the lock of an owner's repository, and read the draft of a session."""
+    (row,) = transaction.run(
+        "corpora.lock_draft",
+        space=space.key,
+        tenant=space.tenant,
+        owner=space.owner,
+        session=session,
+    )
+    return _repository(row["repository"]), _draft(row["draft"]) if row["draft"] else None
 
 
 def repository_of(reader: Transaction | Connection, space: Space) -> CorpusRepository:
@@ -230,9 +244,10 @@ def apply_changes(
     transaction: Transaction, space: Space, changed: CorpusChanges, now: datetime
 ) -> None:
     """Write what changes of a repository, which is locked."""
-    _apply_commits(transaction, space, changed)
-    for draft in changed.drafts:
-        save_draft(transaction, space, draft, now)
+    _apply_commits(transaction, space, changed, now)
+    if changed.drafts and not changed.commit:
+        drafts = _draft_rows(changed.drafts, now)
+        transaction.run("corpora.save_drafts", space=space.key, drafts=drafts)
     if changed.approval:
         save_approval(transaction, space, *changed.approval)
     for number, transition in changed.transitions:
@@ -243,10 +258,12 @@ def apply_changes(
         save_repository(transaction, changed.repository)
 
 
-def _apply_commits(transaction: Transaction, space: Space, changed: CorpusChanges) -> None:
-    """Write a commit, let one be proved or marked, and let drafts follow."""
+def _apply_commits(
+    transaction: Transaction, space: Space, changed: CorpusChanges, now: datetime
+) -> None:
+    """Write a commit with its drafts, let one be proved or marked, and let drafts follow."""
     if changed.commit:
-        _save_commit(transaction, space, changed.commit)
+        _save_commit(transaction, space, changed.commit, _draft_rows(changed.drafts, now))
     if changed.verified and changed.repository:
         _verify(transaction, changed.repository, changed.verified, changed.shortened)
     if changed.failed:
@@ -312,7 +329,9 @@ def _recorded(repository: CorpusRepository) -> dict[str, Any]:
     }
 
 
-def _save_commit(transaction: Transaction, space: Space, new: NewCommit) -> None:
+def _save_commit(
+    transaction: Transaction, space: Space, new: NewCommit, drafts: Sequence[Mapping[str, Any]]
+) -> None:
     stored, commit = new.stored, new.stored.commit
     transaction.run(
         "corpora.commit",
@@ -337,23 +356,34 @@ def _save_commit(transaction: Transaction, space: Space, new: NewCommit) -> None
             if path in new.differs
         ],
         differs=list(new.differs),
+        drafts=drafts,
     )
 
 
 def save_draft(transaction: Transaction, space: Space, draft: CorpusDraft, now: datetime) -> None:
     """Write the draft of a session."""
-    files = {path: document.text for path, document in draft.files.items()}
-    transaction.run(
-        "corpora.save_draft",
-        space=space.key,
-        session=draft.session,
-        at=iso(now),
-        draft={
-            "revision": draft.revision,
-            "corpus": json.dumps(draft.corpus, ensure_ascii=False),
-            "files": json.dumps(files, ensure_ascii=False) if files else None,
-        },
-    )
+    rows = _draft_rows([draft], now)
+    transaction.run("corpora.save_drafts", space=space.key, drafts=rows)
+
+
+def _draft_rows(drafts: Iterable[CorpusDraft], now: datetime) -> list[Mapping[str, Any]]:
+    return [
+        {
+            "session": draft.session,
+            "at": iso(now),
+            "draft": {
+                "revision": draft.revision,
+                "corpus": json.dumps(draft.corpus, ensure_ascii=False),
+                "files": _json_of(draft.files) if draft.files else None,
+            },
+        }
+        for draft in drafts
+    ]
+
+
+def _json_of(files: Documents) -> str:
+    texts = {path: document.text for path, document in files.items()}
+    return json.dumps(texts, ensure_ascii=False)
 
 
 def save_approval(

@@ -22,6 +22,7 @@ from graphmem.corpus.keeper import CorpusKeeper
 from graphmem.errors import InvalidInput, StoreUnavailable
 from graphmem.model.caller import Role
 from graphmem.model.space import Space, SpaceKind
+from graphmem.store import corpus_deltas
 
 SECRET = "AKIAIOSFODNN7EXAMPLE"
 
@@ -465,7 +466,16 @@ def test_a_revert_is_a_revision_of_its_own(api):
 # --- memories
 
 
+def test_earlier_revisions_are_read_as_they_were_where_some_stay_whole(api, monkeypatch):
+    monkeypatch.setattr(corpus_deltas, "WHOLE_EVERY", 2)
+    _check_earlier_revisions(api, whole=(2, 4, 6))
+
+
 def test_earlier_revisions_are_kept_as_what_differs_and_read_as_they_were(api):
+    _check_earlier_revisions(api, whole=())
+
+
+def _check_earlier_revisions(api, whole):
     items = [an_experience(f"exp_{number}") for number in range(5)]
     ready(api, a_corpus(experience=items))
     exported = {2: _exported(api)}
@@ -485,7 +495,8 @@ def test_earlier_revisions_are_kept_as_what_differs_and_read_as_they_were(api):
         "MATCH (c:CorpusCommit {space: $tenant + 'corpus:ada'})-[h:HOLDS]->() "
         "WITH c, count(h) AS held RETURN c.revision, held ORDER BY c.revision"
     )
-    assert [2, 3, 2, 2, 2, 2, len(exported[7])] == [count for _, count in held]
+    differing = {1: 2, 2: 3, 3: 2, 4: 2, 5: 2, 6: 2}
+    assert differing | dict.fromkeys((*whole, 7), len(exported[7])) == dict(held)
     damage(api, "corpus_index.json")
     sent(api, "POST", f"{PATH}/repair", {}, 200)
     sent(api, "POST", f"{PATH}/revert", {"revision": 4}, 200)
