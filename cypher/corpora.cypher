@@ -246,16 +246,22 @@ MATCH (r:CorpusRepository {key: $space})
 RETURN head(COLLECT { MATCH (r)-[:HEAD]->(c:CorpusCommit) RETURN c.sha ORDER BY c.key }) AS head,
   head(COLLECT { MATCH (r)-[:VERIFIED]->(c:CorpusCommit) RETURN c.sha ORDER BY c.key }) AS verified;
 
-// name: written
-// A commit as a new reading finds it, and the tree of the one before it. Of documents that the reader has just read
-// for another commit it is only told that they are held.
-// parameters: known, sha, space
-MATCH (c:CorpusCommit {key: $space + '|commit|' + $sha})
-RETURN c {.sha, .revision, .message, .key_id, .tree, .delta, .failed, .error, .retry_count, at: toString(c.at),
+// name: lock_written
+// Take the lock of a repository, and read a commit as it lies there, with the tree of the one before it. A document
+// that the proved commit holds at the same path is read once, for both.
+// parameters: owner, sha, space, tenant
+@locked
+WITH r, @corpus_repository AS repository
+OPTIONAL MATCH (c:CorpusCommit {key: $space + '|commit|' + $sha})
+RETURN repository, c {
+  .sha, .revision, .message, .key_id, .tree, .delta, .failed, .error, .retry_count, at: toString(c.at),
   parent: head(COLLECT { MATCH (c)-[:PARENT]->(p:CorpusCommit) RETURN p.sha ORDER BY p.key }),
   documents: COLLECT {
     MATCH (c)-[h:HOLDS]->(d:CorpusDocument)
-    RETURN [h.path, CASE WHEN NOT d.key IN $known THEN d.text END, d.packed, d.key] ORDER BY h.path, d.key
+    WITH h, d, EXISTS {
+      MATCH (r)-[:VERIFIED]->(:CorpusCommit)-[:HOLDS {path: h.path}]->(d)
+    } AS is_read
+    RETURN [h.path, CASE WHEN NOT is_read THEN d.text END, d.packed, is_read] ORDER BY h.path, d.key
   }} AS commit, head(COLLECT {
     MATCH (c)-[:PARENT]->(p:CorpusCommit) RETURN p {.tree, .delta} ORDER BY p.key
   }) AS parent;

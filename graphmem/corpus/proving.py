@@ -20,14 +20,14 @@ from graphmem.errors import GraphmemError, NotFound
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.operation import Decided
 from graphmem.gateway.workbench import Workbench
-from graphmem.model.corpus import CorpusRepository, PresentMemory, StoredCommit
+from graphmem.model.corpus import PresentMemory, StoredCommit
 from graphmem.model.event import Effect
 from graphmem.model.policy import IndexPolicy
 from graphmem.model.state import Decision, GraphState, Selection
 from graphmem.store.corpora import (
     CorpusChanges,
+    lock_written,
     present_memories,
-    written_commit,
 )
 from graphmem.store.corpus_deltas import delta_of
 
@@ -84,13 +84,16 @@ class ProveCommit(CorpusOperation[PushResult]):
     prepared: PreparedMemories = field(default_factory=PreparedMemories)
     uids: Iterable[str] = ()
     is_validated: bool = True
+    after: list[tuple[PresentMemory, ...] | None] = field(
+        default_factory=list
+    )  # what is then there
 
     def selection(self) -> Selection:
         """The memories that it is likely to change."""
         return self.prepared.selection
 
-    def read_more(self, transaction: Workbench, repository: CorpusRepository) -> Proof:
-        """The commit, read back in a transaction of its own.
+    def read_records(self, transaction: Workbench) -> CorpusWorld:
+        """The repository, and the commit, read back in a transaction of its own.
 
         Memories are as they were when it was prepared, while the proved revision is the same: all
         but retracting them is done under the lock of the repository.
@@ -98,22 +101,21 @@ class ProveCommit(CorpusOperation[PushResult]):
         Raises:
             NotFound: there is no such commit.
         """
-        before = repository.verified
-        read = before.documents if before and before.is_intact else {}
-        found = written_commit(transaction, self.space, self.sha, known=read)
+        repository, found = lock_written(transaction, self.space, self.sha)
         if found is None:
             raise NotFound
-        stored, parent = found
-        verified = before.sha if before else None
+        verified = repository.verified.sha if repository.verified else None
         is_known = self.prepared.verified == (verified,)
-        return Proof(
-            stored=stored,
-            parent=parent,
-            look=self.looks.at(stored, self.policy),
+        proof = Proof(
+            stored=found.stored,
+            parent=found.parent,
+            look=self.looks.at(found.stored, self.policy),
             present=self.prepared.present
             if is_known
             else present_memories(transaction, self.space),
         )
+        look = self.looks.at(repository.verified, self.policy)
+        return CorpusWorld(repository=repository, look=look, more=proof)
 
     def decide(self, state: GraphState, now: datetime) -> Decided[PushResult]:
         """Let it be the proved revision, or mark it; nothing where that was done already."""
@@ -183,6 +185,7 @@ class ProveCommit(CorpusOperation[PushResult]):
         """
         changes = self._memory_changes(proof)
         if changes.is_empty:
+            self.after.append(None)
             return Decision()
         draft = Draft(before=state, now=now, context_words=self.index.context_words)
         remembering = Remembering(
@@ -190,6 +193,7 @@ class ProveCommit(CorpusOperation[PushResult]):
         )
         if not remembering.decide(changes, proof.present):
             raise MemoriesMoved
+        self.after.append(remembering.present_after(changes, proof.present))
         return draft.decision()
 
     def _memory_changes(self, proof: Proof) -> MemoryChanges:

@@ -15,6 +15,7 @@ from graphmem.corpus.push import decide_push
 from graphmem.corpus.push_attempts import completion, retried, reverted
 from graphmem.corpus.push_plan import PushPlan, PushRequest, PushWorld
 from graphmem.corpus.push_result import PushResult, store_away, with_states
+from graphmem.corpus.recent import Recent
 from graphmem.corpus.state import repaired
 from graphmem.corpus.verification import tree_changes
 from graphmem.errors import Conflict, InvalidInput
@@ -158,12 +159,16 @@ class _PushWorld:
 
 @dataclass(frozen=True, kw_only=True)
 class PushDraft(WriteRevision):
-    """Let the draft of a session be the next revision, if it may."""
+    """Let the draft of a session be the next revision, if it may.
+
+    ``remembered`` are memories by the proved commit that they are of, as this process left them.
+    """
 
     session: str
     request: PushRequest
     new_id: Callable[[], str]
     seen: list[Corpus] = field(default_factory=list)  # what was read of the draft
+    remembered: Recent[tuple[PresentMemory, ...]] = field(default_factory=lambda: Recent(1))
 
     @property
     def texts(self) -> list[str]:
@@ -181,9 +186,17 @@ class PushDraft(WriteRevision):
             draft=draft,
             base=head_of(transaction, repository, draft.revision),
             approvals=approvals_of(transaction, self.space, hashes),
-            present=present_memories(transaction, self.space),
+            present=self._present(transaction, repository),
         )
         return CorpusWorld(repository=repository, look=look, more=more)
+
+    def _present(
+        self, transaction: Workbench, repository: CorpusRepository
+    ) -> tuple[PresentMemory, ...]:
+        """The memories; all but retracting them is done by who moves the proved commit."""
+        proved = repository.verified
+        known = self.remembered.get(proved.sha) if proved else None
+        return known or present_memories(transaction, self.space)
 
     def decided(self, world: CorpusWorld, now: datetime) -> Decided[Attempt]:
         """Write the next revision, or say why not.

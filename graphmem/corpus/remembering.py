@@ -120,6 +120,7 @@ class Remembering:
     state: GraphState
     prepared: PreparedMemories
     uids: Iterable[str]
+    made: dict[str, str] = field(default_factory=dict)  # uids of new memories, by what they are of
 
     def decide(self, changes: MemoryChanges, present: Iterable[PresentMemory]) -> bool:
         """Decide what is written; False where something is needed that was not locked."""
@@ -140,12 +141,32 @@ class Remembering:
             memory = self._new(wanted, next(uids))
             self.draft.create(memory)
             by_key[wanted.key] = memory.key
+            self.made[wanted.key] = memory.uid
         for wanted in changes.new:
             if wanted.part_of in by_key:
                 child = self.draft.memories[by_key[wanted.key]]
                 parent = self.draft.memories[by_key[wanted.part_of]]
                 self.draft.draw(child, EdgeType.PART_OF, parent)
         return True
+
+    def present_after(
+        self, changes: MemoryChanges, present: Iterable[PresentMemory]
+    ) -> tuple[PresentMemory, ...] | None:
+        """The memories that are there once it is written; None where somebody retracted one."""
+        present = tuple(present)
+        left = {*changes.removed, *(uid for uid, _ in changes.changed)}
+        touched = [self.state.memories[memory_key(self.space, uid)] for uid in left]
+        are_active = all(memory.status is Status.ACTIVE for memory in touched)
+        if not are_active or any(each.is_retracted for each in present):
+            return None
+        written = [(self.made[each.key], each) for each in changes.new]
+        return (
+            *(each for each in present if each.uid not in left),
+            *(
+                PresentMemory(key=each.key, uid=uid, digest=each.digest)
+                for uid, each in (*changes.changed, *written)
+            ),
+        )
 
     def _new(self, wanted: CorpusMemory, uid: str) -> Memory:
         now = self.draft.now

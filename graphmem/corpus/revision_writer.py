@@ -30,6 +30,7 @@ from graphmem.corpus.pushing import (
     RevertTo,
     WriteRevision,
 )
+from graphmem.corpus.recent import Recent
 from graphmem.corpus.remembering import PreparedMemories, prepared, wanted_memories
 from graphmem.errors import DiskLow, StoreUnavailable
 from graphmem.gateway.gateway import Gateway
@@ -49,6 +50,7 @@ from graphmem.store.corpora import (
 from graphmem.store.spaces import SpacePolicies
 
 _ROUNDS = 50  # in which another writer may be ahead
+_KEPT = 64  # proved commits whose memories are known
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +65,7 @@ class RevisionWriter:
     ids: IdSource
     fallback: Fallback
     looks: Looks = field(default_factory=Looks)
+    remembered: Recent[tuple[PresentMemory, ...]] = field(default_factory=lambda: Recent(_KEPT))
 
     def push(
         self, space: Space, session: str, request: PushRequest, *, caller: Caller
@@ -91,6 +94,7 @@ class RevisionWriter:
             request=request,
             new_id=self.new_id,
             seen=seen,
+            remembered=self.remembered,
         )
         before, result = self._written(operation, PUSH, caller)
         if not result.ok or result.state is not CorpusState.CORPUS_PARTIAL:
@@ -216,6 +220,8 @@ class RevisionWriter:
                 continue
             if result.ok and operation.prepared.look:
                 self.looks.see(space, operation.prepared.look)
+            if operation.after and operation.after[-1]:
+                self.remembered.put(attempt.sha, operation.after[-1])
             return result
         raise StoreUnavailable
 

@@ -137,31 +137,41 @@ def pointers_of(reader: Transaction | Connection, space: Space) -> tuple[str | N
     return (rows[0]["head"], rows[0]["verified"]) if rows else (None, None)
 
 
-def written_commit(
-    transaction: Transaction, space: Space, sha: str, *, known: Documents
-) -> tuple[StoredCommit, Mapping[str, str]] | None:
-    """A commit as it is read back, and the tree of the one before it.
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WrittenCommit:
+    """A commit as it is read back, and the tree of the one before it."""
 
-    ``known`` were read in this transaction: what is the same node is not read again.
-    """
-    by_key = {_document_key(space, each.sha256): each for each in known.values()}
-    rows = transaction.run("corpora.written", space=space.key, sha=sha, known=list(by_key))
-    if not rows:
-        return None
-    node, parent = rows[0]["commit"], rows[0]["parent"]
+    stored: StoredCommit
+    parent: Mapping[str, str]
+
+
+def lock_written(
+    transaction: Transaction, space: Space, sha: str
+) -> tuple[CorpusRepository, WrittenCommit | None]:
+    """Take the lock of an owner's repository, and read a commit as it lies there."""
+    (row,) = transaction.run(
+        "corpora.lock_written",
+        space=space.key,
+        tenant=space.tenant,
+        owner=space.owner,
+        sha=sha,
+    )
+    repository, node = _repository(row["repository"]), row["commit"]
+    if node is None:
+        return repository, None
     if node["delta"] is not None:  # it was proved meanwhile, and there is a later one
         stored = commit_by_sha(transaction, space, sha)
-        return (stored, stored.commit.tree) if stored else None
+        found = WrittenCommit(stored=stored, parent=stored.commit.tree) if stored else None
+        return repository, found
+    read = repository.verified.documents if repository.verified else {}
     held = [
-        (path, by_key[key].text if text is None and key in by_key else text, packed)
-        for path, text, packed, key in node["documents"]
+        (path, read[path].text if is_read and path in read else text, packed)
+        for path, text, packed, is_read in node["documents"]
     ]
-    before = tree_of_chain([node, parent]) if parent else {}
-    return _commit({**node, "documents": held}), before
-
-
-def _document_key(space: Space, sha256: str) -> str:
-    return f"{space.key}|document|{sha256}"
+    return repository, WrittenCommit(
+        stored=_commit({**node, "documents": held}),
+        parent=tree_of_chain([node, row["parent"]]) if row["parent"] else {},
+    )
 
 
 def commit_of_revision(
