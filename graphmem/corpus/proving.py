@@ -25,9 +25,11 @@ from graphmem.model.event import Effect
 from graphmem.model.policy import IndexPolicy
 from graphmem.model.state import Decision, GraphState, Selection
 from graphmem.store.corpora import (
-    CorpusChanges,
     lock_written,
     present_memories,
+)
+from graphmem.store.corpus_changes import (
+    CorpusChanges,
 )
 from graphmem.store.corpus_deltas import delta_of
 

@@ -35,11 +35,13 @@ from graphmem.model.corpus import (
 )
 from graphmem.model.event import Effect
 from graphmem.store.corpora import (
-    CorpusChanges,
-    NewCommit,
     approvals_of,
     lock_with_draft,
     present_memories,
+)
+from graphmem.store.corpus_changes import (
+    CorpusChanges,
+    NewCommit,
 )
 
 PUSH, COMPLETION, REVERT, IMPORT, REPAIR = "push", "onboarding", "revert", "import", "repair"

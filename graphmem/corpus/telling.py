@@ -8,7 +8,12 @@ from graphmem.corpus.ledger import Ledger
 from graphmem.corpus.status import EmissionPolicy, Intent, Status, StatusFacts, shown_to, status
 from graphmem.gateway.operation import Decided
 from graphmem.gateway.workbench import Workbench
-from graphmem.store.corpora import CorpusChanges, lock_as_shown
+from graphmem.store.corpora import (
+    lock_as_shown,
+)
+from graphmem.store.corpus_changes import (
+    CorpusChanges,
+)
 
 
 def status_facts(ledger: Ledger) -> StatusFacts:

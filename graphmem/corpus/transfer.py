@@ -42,6 +42,8 @@ from graphmem.store.corpora import (
     draft_of,
     drafts_of,
     lock_repository,
+)
+from graphmem.store.corpus_changes import (
     save_approval,
     save_draft,
     save_transition,
