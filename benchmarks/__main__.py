@@ -13,6 +13,7 @@ from typing import Any
 from rich.console import Console
 
 from benchmarks import locomo, longmemeval
+from benchmarks.career import run_career
 from benchmarks.companion import run_companion
 from benchmarks.durability import run_durability
 from benchmarks.governance import run_governance
@@ -108,6 +109,7 @@ PARTS: dict[str, Callable[[Options, Console], Mapping[str, Any]]] = {
     "contexts": lambda options, console: run_contexts(options.data, console=console),
     "companion": lambda options, console: run_companion(options.data, console=console),
     "governance": lambda options, console: run_governance(options.data, console=console),
+    "career": lambda options, console: run_career(options.data, console=console),
     "orchestrators": lambda options, console: run_orchestrators(options.data, console=console),
     "memory": lambda options, console: run_memory(options.data, console=console),
     "durability": lambda _, console: run_durability(console=console),

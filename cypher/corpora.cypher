@@ -1,9 +1,26 @@
 // fragment: corpus_commit
-// A commit as it is read, with the hash of the one before it and the text of each document by its path.
-CASE WHEN c IS NULL THEN null ELSE c {.sha, .revision, .message, .key_id, .tree, .failed, .error, .retry_count,
+// A commit as it is read, with the hash of the one before it and what it holds: each text by its path, some packed.
+c {.sha, .revision, .message, .key_id, .tree, .delta, .failed, .error, .retry_count,
   at: toString(c.at),
   parent: head(COLLECT { MATCH (c)-[:PARENT]->(p:CorpusCommit) RETURN p.sha ORDER BY p.key }),
-  documents: COLLECT { MATCH (c)-[h:HOLDS]->(d:CorpusDocument) RETURN [h.path, d.text] ORDER BY h.path, d.key }
+  documents: COLLECT {
+    MATCH (c)-[h:HOLDS]->(d:CorpusDocument) RETURN [h.path, d.text, d.packed] ORDER BY h.path, d.key
+  }
+}
+
+// fragment: whole_by
+// The commits after a commit of which only what differs is kept, up to the first one (a) that is whole.
+MATCH (c)
+  ((x:CorpusCommit WHERE x.delta IS NOT NULL)<-[:PARENT]-(y:CorpusCommit WHERE y.failed IS NULL)){1,@WHOLE_EVERY}
+  (a)
+
+// fragment: corpus_chain
+// What the commits after a commit hold by which it is whole, the last first.
+CASE WHEN c.delta IS NULL THEN [] ELSE COLLECT {
+  @whole_by
+  RETURN a {.tree, .delta, documents: COLLECT {
+    MATCH (a)-[h:HOLDS]->(d:CorpusDocument) RETURN [h.path, d.text, d.packed] ORDER BY h.path, d.key
+  }} AS held ORDER BY a.revision DESC
 } END
 
 // fragment: corpus_repository
@@ -14,14 +31,38 @@ r {.space, .turn, .topics, .state, .works, .work, .last_failed, .has_failed_writ
   verified: head(COLLECT { MATCH (r)-[:VERIFIED]->(c:CorpusCommit) RETURN @corpus_commit ORDER BY c.key })
 }
 
-// name: lock
-// Take the lock of a repository, which begins with it; it is there once it is created.
-// parameters: owner, space, tenant
+// fragment: locked
+// The lock of a repository, which begins with it; it is there once it is created.
 MERGE (r:CorpusRepository {key: $space})
   ON CREATE SET r.space = $space, r.tenant = $tenant, r.owner = $owner
 SET r.locked = true
 REMOVE r.locked
+
+// fragment: last_shown
+// What an audience saw last.
+head(COLLECT {
+  MATCH (u:CorpusAudience {key: $space + '|audience|' + $audience}) RETURN u {.state, .work} AS seen ORDER BY u.key
+})
+
+// name: lock
+// Take the lock of a repository.
+// parameters: owner, space, tenant
+@locked
 RETURN @corpus_repository AS repository;
+
+// name: lock_draft
+// Take the lock of a repository, and read the draft of a session.
+// parameters: owner, session, space, tenant
+@locked
+RETURN @corpus_repository AS repository, head(COLLECT {
+  MATCH (f:CorpusDraft {key: $space + '|draft|' + $session}) RETURN @corpus_draft AS draft ORDER BY f.key
+}) AS draft;
+
+// name: lock_shown
+// Take the lock of a repository, and read what an audience saw last.
+// parameters: audience, owner, space, tenant
+@locked
+RETURN @corpus_repository AS repository, @last_shown AS seen;
 
 // name: find
 // A repository.
@@ -30,12 +71,23 @@ MATCH (r:CorpusRepository {key: $space})
 RETURN @corpus_repository AS repository;
 
 // name: view
-// A repository, and the draft of a session as its text.
-// parameters: session, space
+// A repository, the draft of a session as its text, and what was said of some contents.
+// parameters: hashes, session, space
 MATCH (r:CorpusRepository {key: $space})
 RETURN @corpus_repository AS repository, head(COLLECT {
   MATCH (f:CorpusDraft {key: $space + '|draft|' + $session}) RETURN f.corpus ORDER BY f.key
-}) AS draft;
+}) AS draft, COLLECT {
+  MATCH (a:CorpusApproval)
+  USING INDEX SEEK a:CorpusApproval(space, content_sha256)
+  WHERE a.space = $space AND a.content_sha256 IN $hashes
+  RETURN @corpus_approval AS approval ORDER BY a.number, a.key
+} AS approvals;
+
+// name: shown
+// A repository, and what an audience saw last.
+// parameters: audience, space
+MATCH (r:CorpusRepository {key: $space})
+RETURN @corpus_repository AS repository, @last_shown AS seen;
 
 // fragment: repositories_shown
 // The repositories of a tenant that a caller may see.
@@ -70,18 +122,28 @@ RETURN r.key AS key, r.space AS space, toString(r.unproved_at) AS unproved_at
 ORDER BY r.unproved_at, r.key
 LIMIT $limit;
 
+// fragment: recorded
+// What is recorded of a repository; null removes it.
+r += $properties, r.created_at = datetime($created_at), r.last_written = datetime($last_written)
+
 // name: save
-// Set what is recorded of a repository; null removes it.
+// Set what is recorded of a repository.
 // parameters: created_at, last_written, properties, space
 MATCH (r:CorpusRepository {key: $space})
-SET r += $properties, r.created_at = datetime($created_at), r.last_written = datetime($last_written);
+SET @recorded;
+
+// fragment: draft_saved
+// Write a draft of a session.
+MERGE (f:CorpusDraft {key: $space + '|draft|' + saved.session})
+SET f += saved.draft, f.space = $space, f.session = saved.session, f.updated_at = datetime(saved.at)
+MERGE (r)-[:HAS_DRAFT]->(f)
 
 // fragment: commit_documents
 // Write the new documents of a commit, let it hold those of its tree, and stand behind the one before it.
 CALL (c) {
   UNWIND $documents AS document
   MERGE (d:CorpusDocument {key: $space + '|document|' + document.sha256})
-  SET d.space = $space, d.sha256 = document.sha256, d.text = document.text
+  SET d.space = $space, d.sha256 = document.sha256, d.text = document.text, d.packed = null
   RETURN count(d) AS written
 }
 CALL (c) {
@@ -98,23 +160,34 @@ CALL (c) {
 
 // name: commit
 // Write a commit: its documents, each once per content, behind the one before it; it is the newest one from now on.
-// What is written is written anew, also where a document of that hash was damaged.
-// parameters: at, documents, parent, properties, sha, space, tree
+// It holds what that one holds, but for the paths in which its tree differs. What is written is written anew, also
+// where a document of that hash was damaged. Drafts that it was made from are saved with it.
+// parameters: at, differs, documents, drafts, parent, properties, sha, space, tree
 MATCH (r:CorpusRepository {key: $space})
 CREATE (c:CorpusCommit {key: $space + '|commit|' + $sha})
 SET c += $properties, c.sha = $sha, c.space = $space, c.at = datetime($at), r.unproved_at = datetime($at)
 WITH r, c
 @commit_documents
+CALL (c) {
+  MATCH (c)-[:PARENT]->(:CorpusCommit)-[h:HOLDS]->(d:CorpusDocument)
+  WHERE NOT h.path IN $differs
+  CREATE (c)-[:HOLDS {path: h.path}]->(d)
+  RETURN count(d) AS kept
+}
 CALL (r) {
   MATCH (r)-[old:HEAD]->()
   DELETE old
   RETURN count(*) AS moved
 }
-CREATE (r)-[:HEAD]->(c);
+CREATE (r)-[:HEAD]->(c)
+WITH r
+UNWIND $drafts AS saved
+@draft_saved;
 
 // name: verify
-// Let a commit be the last proved one; where it is the newest one too, nothing waits for a proof.
-// parameters: sha, space
+// Let a commit be the last proved one, with what is recorded of that; where it is the newest one too, nothing waits
+// for a proof. Of the one before it only what differs is kept, if that is given, and packed what it alone holds.
+// parameters: before, created_at, delta, last_written, packed, paths, properties, sha, space
 MATCH (r:CorpusRepository {key: $space})
 MATCH (c:CorpusCommit {key: $space + '|commit|' + $sha})
 CALL (r) {
@@ -123,7 +196,29 @@ CALL (r) {
   RETURN count(*) AS moved
 }
 CREATE (r)-[:VERIFIED]->(c)
-SET r.unproved_at = CASE WHEN (r)-[:HEAD]->(c) THEN null ELSE r.unproved_at END;
+SET r.unproved_at = CASE WHEN (r)-[:HEAD]->(c) THEN null ELSE r.unproved_at END, @recorded
+WITH r
+CALL () {
+  MATCH (p:CorpusCommit {key: $space + '|commit|' + $before})-[h:HOLDS]->()
+  WHERE NOT h.path IN $paths
+  DELETE h
+  RETURN count(*) AS left
+}
+CALL () {
+  MATCH (p:CorpusCommit {key: $space + '|commit|' + $before})
+  SET p.delta = $delta
+  REMOVE p.tree
+  RETURN count(p) AS shortened
+}
+CALL () {
+  UNWIND $packed AS each
+  MATCH (d:CorpusDocument {key: $space + '|document|' + each.sha256})
+  WHERE d.text IS NOT NULL AND COUNT { (d)<-[:HOLDS]-(:CorpusCommit) } = 1
+  SET d.packed = each.packed
+  REMOVE d.text, d.sha256
+  RETURN count(d) AS packed
+}
+RETURN left, shortened, packed;
 
 // name: fail
 // Mark a commit that could not be proved; the newest one is the last proved one again.
@@ -151,17 +246,31 @@ MATCH (r:CorpusRepository {key: $space})
 RETURN head(COLLECT { MATCH (r)-[:HEAD]->(c:CorpusCommit) RETURN c.sha ORDER BY c.key }) AS head,
   head(COLLECT { MATCH (r)-[:VERIFIED]->(c:CorpusCommit) RETURN c.sha ORDER BY c.key }) AS verified;
 
-// name: tree
-// What a commit says that its documents hash to.
-// parameters: sha, space
-MATCH (c:CorpusCommit {key: $space + '|commit|' + $sha})
-RETURN c.tree AS tree;
+// name: lock_written
+// Take the lock of a repository, and read a commit as it lies there, with the tree of the one before it. A document
+// that the proved commit holds at the same path is read once, for both.
+// parameters: owner, sha, space, tenant
+@locked
+WITH r, @corpus_repository AS repository
+OPTIONAL MATCH (c:CorpusCommit {key: $space + '|commit|' + $sha})
+RETURN repository, c {
+  .sha, .revision, .message, .key_id, .tree, .delta, .failed, .error, .retry_count, at: toString(c.at),
+  parent: head(COLLECT { MATCH (c)-[:PARENT]->(p:CorpusCommit) RETURN p.sha ORDER BY p.key }),
+  documents: COLLECT {
+    MATCH (c)-[h:HOLDS]->(d:CorpusDocument)
+    WITH h, d, EXISTS {
+      MATCH (r)-[:VERIFIED]->(:CorpusCommit)-[:HOLDS {path: h.path}]->(d)
+    } AS is_read
+    RETURN [h.path, CASE WHEN NOT is_read THEN d.text END, d.packed, is_read] ORDER BY h.path, d.key
+  }} AS commit, head(COLLECT {
+    MATCH (c)-[:PARENT]->(p:CorpusCommit) RETURN p {.tree, .delta} ORDER BY p.key
+  }) AS parent;
 
 // name: by_sha
 // A commit by its hash.
 // parameters: sha, space
 MATCH (c:CorpusCommit {key: $space + '|commit|' + $sha})
-RETURN @corpus_commit AS commit;
+RETURN @corpus_commit AS commit, @corpus_chain AS chain;
 
 // name: by_revision
 // The commit of a revision; one that could not be proved is none.
@@ -169,7 +278,7 @@ RETURN @corpus_commit AS commit;
 MATCH (c:CorpusCommit)
 USING INDEX SEEK c:CorpusCommit(space, revision)
 WHERE c.space = $space AND c.revision = $revision AND c.failed IS NULL
-RETURN @corpus_commit AS commit
+RETURN @corpus_commit AS commit, @corpus_chain AS chain
 ORDER BY c.at DESC, c.key
 LIMIT 1;
 
@@ -185,8 +294,13 @@ WHERE c.space = $space AND c.revision > 0
 @history_shown
   AND (c.revision < $cursor_revision OR (c.revision = $cursor_revision AND c.key > $cursor_key))
 WITH c ORDER BY c.revision DESC, c.key LIMIT $limit
-RETURN c.key AS key, c {.sha, .revision, .message, .key_id, .tree, .failed, .error, .retry_count, at: toString(c.at),
-  parent: head(COLLECT { MATCH (c)-[:PARENT]->(p:CorpusCommit) RETURN p.sha ORDER BY p.key }), documents: []} AS commit
+RETURN c.key AS key, c {.sha, .revision, .message, .key_id, .tree, .delta, .failed, .error, .retry_count,
+  at: toString(c.at), documents: [],
+  parent: head(COLLECT { MATCH (c)-[:PARENT]->(p:CorpusCommit) RETURN p.sha ORDER BY p.key })} AS commit,
+  CASE WHEN c.delta IS NULL THEN [] ELSE COLLECT {
+    @whole_by
+    RETURN a {.tree, .delta, documents: []} AS held ORDER BY a.revision DESC
+  } END AS chain
 ORDER BY c.revision DESC, c.key;
 
 // name: count_history
@@ -195,11 +309,15 @@ ORDER BY c.revision DESC, c.key;
 @history_shown
 RETURN count(c) AS total;
 
+// fragment: corpus_draft
+// A draft as it is read.
+f {.session, .revision, .corpus, .files}
+
 // name: draft
 // The draft of a session.
 // parameters: session, space
 MATCH (f:CorpusDraft {key: $space + '|draft|' + $session})
-RETURN f {.session, .revision, .corpus, .files} AS draft;
+RETURN @corpus_draft AS draft;
 
 // name: drafts
 // All drafts of a repository, by session.
@@ -207,7 +325,7 @@ RETURN f {.session, .revision, .corpus, .files} AS draft;
 MATCH (f:CorpusDraft)
 USING INDEX SEEK f:CorpusDraft(space, session)
 WHERE f.space = $space AND f.session > ''
-RETURN f {.session, .revision, .corpus, .files} AS draft
+RETURN @corpus_draft AS draft
 ORDER BY f.session;
 
 // name: sessions
@@ -219,13 +337,12 @@ WHERE f.space = $space AND f.session > ''
 RETURN f.session AS session
 ORDER BY session;
 
-// name: save_draft
-// Write the draft of a session.
-// parameters: at, draft, session, space
+// name: save_drafts
+// Write drafts of sessions.
+// parameters: drafts, space
 MATCH (r:CorpusRepository {key: $space})
-MERGE (f:CorpusDraft {key: $space + '|draft|' + $session})
-SET f += $draft, f.space = $space, f.session = $session, f.updated_at = datetime($at)
-MERGE (r)-[:HAS_DRAFT]->(f);
+UNWIND $drafts AS saved
+@draft_saved;
 
 // name: rebase
 // Let the drafts that were made from a revision be made from another one.
@@ -313,12 +430,6 @@ ORDER BY t.number DESC;
 // parameters: space
 @transitions_shown
 RETURN count(t) AS total;
-
-// name: audience
-// What an audience saw last.
-// parameters: audience, space
-MATCH (u:CorpusAudience {key: $space + '|audience|' + $audience})
-RETURN u {.state, .work} AS seen;
 
 // name: save_audience
 // Write what an audience saw last.

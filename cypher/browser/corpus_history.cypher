@@ -1,4 +1,4 @@
-// The history of a career corpus: its revisions and their documents, the newest and the proved one
+// The history of a career corpus: its revisions, the documents in which each differs from the next, the proved one
 // Look for: a newest revision that is not the proved one, and one that is marked as failed.
 WITH 'main/corpus:ada' AS space
 MATCH (r:CorpusRepository {key: space})

@@ -9,7 +9,9 @@ from graphmem.corpus.corpus_operation import CorpusOperation, CorpusWorld
 from graphmem.corpus.initialisation import Initialisation, initialised
 from graphmem.gateway.operation import Decided
 from graphmem.model.event import Effect
-from graphmem.store.corpora import CorpusChanges
+from graphmem.store.corpus_changes import (
+    CorpusChanges,
+)
 
 _TOPIC = re.compile(r"[a-z0-9][a-z0-9-]{0,49}")
 _TOPICS_MAX = 20

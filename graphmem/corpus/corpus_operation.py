@@ -17,7 +17,14 @@ from graphmem.model.policy.corpus import CorpusPolicy
 from graphmem.model.space import Space
 from graphmem.model.state import GraphState
 from graphmem.model.trace import TraceKind
-from graphmem.store.corpora import CorpusChanges, apply_changes, commit_of_revision, lock_repository
+from graphmem.store.corpora import (
+    commit_of_revision,
+    lock_repository,
+)
+from graphmem.store.corpus_changes import (
+    CorpusChanges,
+    apply_changes,
+)
 
 
 class RepositoryNotFound(NotFound):

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from graphmem.corpus.recent import Recent
 from graphmem.model.corpus import Document, Documents, text_digest
 
 MANIFEST = "corpus_index.json"
@@ -61,8 +62,21 @@ def _refuse(constant: str) -> None:
     raise ValueError(message)
 
 
+_HASHES_KEPT = 20_000
+_content_hashes: Recent[str] = Recent(_HASHES_KEPT)
+
+
 def content_hash(document: Document) -> str:
     """What a document says, as a hash: layout does not count, nor the time of a manifest."""
+    key = (document.path == MANIFEST, document.sha256)
+    found = _content_hashes.get(key)
+    if found is None:
+        found = _content_hash(document)
+        _content_hashes.put(key, found)
+    return found
+
+
+def _content_hash(document: Document) -> str:
     try:
         value = parsed(document.text)
     except ValueError:

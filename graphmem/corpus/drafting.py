@@ -36,7 +36,13 @@ from graphmem.model.corpus import (
 )
 from graphmem.model.event import Effect
 from graphmem.model.policy.corpus import CorpusPolicy
-from graphmem.store.corpora import CorpusChanges, draft_of, sessions_of
+from graphmem.store.corpora import (
+    draft_of,
+    sessions_of,
+)
+from graphmem.store.corpus_changes import (
+    CorpusChanges,
+)
 from graphmem.text.normalise import is_storable
 
 _NOT_TAKEN = "A blank does not take the place of content (allow_blank)."

@@ -8,6 +8,7 @@ from graphmem.corpus.dates import PRESENT, Interval, interval
 from graphmem.corpus.documents import LEGACY, digest
 from graphmem.corpus.manifest import CORE_FILES, ITEM_KEYS, has_id, item_paths
 from graphmem.corpus.memory_changes import CorpusMemory
+from graphmem.corpus.recent import Recent
 from graphmem.corpus.schema import items_of
 from graphmem.model.corpus import Corpus, Documents, Section
 from graphmem.model.entity import EntityRef, EntityType, entity_ref
@@ -119,20 +120,33 @@ def _entry(name: str, text: str) -> str:
     return f"{name}:{digest(text)[:_ENTRY_CHARS]}"
 
 
+_ITEMS_KEPT = 4_000
+_of_items: Recent[tuple[CorpusMemory, ...]] = Recent(_ITEMS_KEPT)
+
+
 def _of_experience(corpus: Corpus, paths: _Paths) -> Iterator[CorpusMemory]:
     for _, found in items_of(corpus, "experience"):
         path, name = _place(Section.EXPERIENCE, found, paths)
-        item = _Item(
-            path=path,
-            name=name,
-            type=MemoryType.FACT,
-            interval=interval(found["start_date"], found["end_date"]),
-            entities=_entities({EntityType.ORG: [found["employer"]]}),
-        )
-        tools = _entities({EntityType.ORG: [found["employer"]], EntityType.TOOL: found["tools"]})
-        if content := _experience(found):
-            yield replace(item, entities=tools).memory(content)
-            yield from _parts(item, found, ("bullets", "outcomes"))
+        key = (path, name, digest(found))
+        memories = _of_items.get(key)
+        if memories is None:
+            memories = tuple(_of_one_experience(path, name, found))
+            _of_items.put(key, memories)
+        yield from memories
+
+
+def _of_one_experience(path: str, name: str, found: Corpus) -> Iterator[CorpusMemory]:
+    item = _Item(
+        path=path,
+        name=name,
+        type=MemoryType.FACT,
+        interval=interval(found["start_date"], found["end_date"]),
+        entities=_entities({EntityType.ORG: [found["employer"]]}),
+    )
+    tools = _entities({EntityType.ORG: [found["employer"]], EntityType.TOOL: found["tools"]})
+    if content := _experience(found):
+        yield replace(item, entities=tools).memory(content)
+        yield from _parts(item, found, ("bullets", "outcomes"))
 
 
 def _experience(item: Corpus) -> str:

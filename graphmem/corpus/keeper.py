@@ -2,10 +2,8 @@
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from dataclasses import dataclass, field
 from threading import Lock
-from typing import Any
 
 from graphmem.corpus.approvals import (
     SectionStanding,
@@ -14,7 +12,7 @@ from graphmem.corpus.approvals import (
     standings_of,
 )
 from graphmem.corpus.bootstrapping import Bootstrap
-from graphmem.corpus.corpus_operation import RepositoryNotFound, UnprovedCommit
+from graphmem.corpus.corpus_operation import RepositoryNotFound
 from graphmem.corpus.drafting import (
     ApproveSection,
     Change,
@@ -26,39 +24,18 @@ from graphmem.corpus.drafting import (
     view_of,
     words_of,
 )
-from graphmem.corpus.edits import Edit, EditKind, edited
-from graphmem.corpus.fallback import Fallback, StoreAway
+from graphmem.corpus.edits import Edit, edited
+from graphmem.corpus.fallback import StoreAway
 from graphmem.corpus.initialisation import Initialisation
 from graphmem.corpus.ledger import Ledger
-from graphmem.corpus.looks import Look, Looks, facts_of
+from graphmem.corpus.looks import Look, facts_of
 from graphmem.corpus.onboarding import Onboarding, onboarding
-from graphmem.corpus.proving import MemoriesMoved, ProveCommit
 from graphmem.corpus.pull import PullResult
-from graphmem.corpus.push_plan import PushRequest
-from graphmem.corpus.push_result import PushResult, with_states
-from graphmem.corpus.pushing import (
-    COMPLETION,
-    IMPORT,
-    PUSH,
-    REPAIR,
-    REVERT,
-    Attempt,
-    CompleteOnboarding,
-    ImportRevision,
-    PushDraft,
-    RecordFailure,
-    RepairCorpus,
-    RevertTo,
-    WriteRevision,
-)
-from graphmem.corpus.remembering import PreparedMemories, prepared, wanted_memories
+from graphmem.corpus.revision_writer import RevisionWriter
 from graphmem.corpus.state import CorpusFacts, state_of
 from graphmem.corpus.status import EmissionPolicy, Intent, Status, status
 from graphmem.corpus.telling import TellStatus, status_facts
-from graphmem.errors import DiskLow, InvalidInput, NotFound, StoreUnavailable
-from graphmem.gateway.gateway import Gateway
-from graphmem.gateway.operation import Actor
-from graphmem.gateway.screening import screen
+from graphmem.errors import InvalidInput, NotFound, StoreUnavailable
 from graphmem.model.caller import Caller
 from graphmem.model.corpus import (
     Approval,
@@ -72,25 +49,18 @@ from graphmem.model.corpus import (
     StoredCommit,
 )
 from graphmem.model.page import Cursor, Page
-from graphmem.model.policy.corpus import CorpusPolicy
 from graphmem.model.space import Space
-from graphmem.ports import Clock, Embedder, IdSource
-from graphmem.store.connection import Connection, Transaction
+from graphmem.store.connection import Transaction
 from graphmem.store.corpora import (
     Corpora,
     approvals_of,
-    commit_by_sha,
     commit_of_revision,
     draft_of,
-    last_shown,
-    pointers_of,
-    present_memories,
+    read_repository,
+    repository_as_shown,
     repository_of,
-    repository_with_draft,
 )
-from graphmem.store.spaces import SpacePolicies
 
-_ROUNDS = 50  # in which another writer may be ahead
 _TURNS = 10_000  # that are remembered
 
 
@@ -128,18 +98,10 @@ class _Turns:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CorpusKeeper:
+class CorpusKeeper(RevisionWriter):
     """Runs operations on career corpora for callers."""
 
-    gateway: Gateway
-    connection: Connection
     corpora: Corpora
-    policies: SpacePolicies
-    embedder: Embedder
-    clock: Clock
-    ids: IdSource
-    fallback: Fallback
-    looks: Looks = field(default_factory=Looks)
     turns: _Turns = field(default_factory=_Turns)
 
     def bootstrap(
@@ -163,26 +125,22 @@ class CorpusKeeper:
         """What is known of an owner's corpus, and whether a session changed it."""
 
         def work(transaction: Transaction) -> CorpusView:
-            repository, draft = repository_with_draft(transaction, space, session)
-            return self._viewed(transaction, repository, draft)
+            likely = self.looks.newest(space)
+            read = read_repository(transaction, space, session, likely)
+            look = self.looks.at(read.repository.verified, self.policy(space))
+            hashes, approvals = set(look.hashes.values()), read.approvals
+            if not hashes <= likely:
+                approvals = approvals_of(transaction, space, hashes)
+                self.looks.see(space, look)
+            draft = None if read.draft is None else self.looks.of_draft(read.draft)
+            return CorpusView(
+                repository=read.repository,
+                facts=facts_of(read.repository, look),
+                sections=standings_of(approvals, look.hashes),
+                is_dirty=draft is not None and _is_changed(look, draft),
+            )
 
         return self.connection.read(work)
-
-    def _viewed(
-        self,
-        reader: Transaction | Connection,
-        repository: CorpusRepository,
-        draft: str | None,
-    ) -> CorpusView:
-        space = repository.space
-        look = self.looks.at(repository.verified, self.policy(space))
-        approvals = approvals_of(reader, space, look.hashes.values()) if look.hashes else ()
-        return CorpusView(
-            repository=repository,
-            facts=facts_of(repository, look),
-            sections=standings_of(approvals, look.hashes),
-            is_dirty=draft is not None and _is_changed(look, self.looks.of_draft(draft)),
-        )
 
     def page(self, caller: Caller, after: Cursor | None, *, limit: int) -> Page[CorpusView]:
         """One page of the corpora that a caller may see, by owner."""
@@ -258,25 +216,6 @@ class CorpusKeeper:
             is_kept = self._kept(space, session, edit, words, error)
             raise StoreAway(is_kept=is_kept) from error
 
-    def _kept(
-        self,
-        space: Space,
-        session: str,
-        edit: Edit,
-        words: Sequence[str],
-        error: StoreUnavailable,
-        *,
-        is_push: bool = False,
-    ) -> bool:
-        """Whether what the store did not take lies in a file; nothing does that is not screened."""
-        if isinstance(error, DiskLow):
-            return False
-        try:
-            screen(words, self.policies.of(space))
-        except StoreUnavailable:
-            return False
-        return self.fallback.keep(space, session, edit, is_push=is_push)
-
     def restore(self, space: Space, session: str, *, caller: Caller) -> DraftChange:
         """Take what lies in the file of a session into its draft.
 
@@ -334,177 +273,6 @@ class CorpusKeeper:
         )
         return self.gateway.execute(operation, caller).answer
 
-    def push(
-        self, space: Space, session: str, request: PushRequest, *, caller: Caller
-    ) -> PushResult:
-        """Let the draft of a session be the next revision, and prove it.
-
-        Raises:
-            StoreAway: the store did not take it; what was read of the draft may lie in a file.
-        """
-        seen: list[Corpus] = []
-        try:
-            return self._pushed(space, session, request, seen, caller)
-        except StoreUnavailable as error:
-            edit = Edit(kind=EditKind.WHOLE, value=seen[-1]) if seen else None
-            is_kept = edit is not None and self._kept(
-                space, session, edit, words_of(edit.value), error, is_push=True
-            )
-            raise StoreAway(is_kept=is_kept) from error
-
-    def _pushed(
-        self, space: Space, session: str, request: PushRequest, seen: list[Corpus], caller: Caller
-    ) -> PushResult:
-        operation = PushDraft(
-            **self._common(space, caller),
-            session=session,
-            request=request,
-            new_id=self.new_id,
-            seen=seen,
-        )
-        before, result = self._written(operation, PUSH, caller)
-        if not result.ok or result.state is not CorpusState.CORPUS_PARTIAL:
-            return result
-        after = self._complete(space, caller)
-        return with_states(result, before, after or CorpusState.CORPUS_PARTIAL)
-
-    def revert(self, space: Space, revision: int, *, caller: Caller) -> PushResult:
-        """Let an earlier revision be the next one too.
-
-        Raises:
-            RepositoryNotFound: there is no repository.
-            InvalidInput: there is no such revision.
-        """
-        operation = RevertTo(**self._common(space, caller), revision=revision)
-        return self._written(operation, REVERT, caller)[1]
-
-    def import_revision(
-        self,
-        space: Space,
-        files: Documents,
-        *,
-        message: str = "Import",
-        at: datetime | None = None,
-        is_later: bool = False,
-        caller: Caller,
-    ) -> PushResult:
-        """Let files be the first revision exactly as they are, or a later one of such files.
-
-        Raises:
-            RepositoryNotFound: there is no repository.
-            Conflict: there is a corpus.
-        """
-        operation = ImportRevision(
-            **self._common(space, caller),
-            files=files,
-            message=message,
-            at=at,
-            is_later=is_later,
-        )
-        return self._written(operation, IMPORT, caller, is_validated=False)[1]
-
-    def repair(self, space: Space, *, caller: Caller) -> PushResult:
-        """Set an invalid corpus aside.
-
-        Raises:
-            RepositoryNotFound: there is no repository.
-            Conflict: there is no invalid corpus.
-        """
-        operation = RepairCorpus(**self._common(space, caller))
-        return self._written(operation, REPAIR, caller, is_validated=False)[1]
-
-    def _written(
-        self, operation: WriteRevision, cause: str, actor: Actor, *, is_validated: bool = True
-    ) -> tuple[CorpusState, PushResult]:
-        """The state before, and what became of a write; its proof is a transaction of its own."""
-        attempt = self._attempted(operation, actor)
-        result = attempt.result or self.prove(
-            operation.space, attempt, cause, actor, is_validated=is_validated
-        )
-        after = result.state or self.view(operation.space).state
-        return attempt.before, with_states(result, attempt.before, after)
-
-    def _attempted(self, operation: WriteRevision, actor: Actor) -> Attempt:
-        """Write behind the proved revision; what waits for its proof is proved before."""
-        for _ in range(_ROUNDS):
-            self.settle(operation.space, actor)
-            try:
-                return self.gateway.execute(operation, actor).answer
-            except UnprovedCommit:
-                continue
-        raise StoreUnavailable
-
-    def _complete(self, space: Space, actor: Actor) -> CorpusState | None:
-        """End onboarding by a commit of the service, where all seven sections are approved.
-
-        The state after it, if there was one.
-        """
-        operation = CompleteOnboarding(**self._common(space, actor))
-        attempt = self._attempted(operation, actor)
-        return self.prove(space, attempt, COMPLETION, actor).state if attempt.sha else None
-
-    def settle(self, space: Space, actor: Actor) -> None:
-        """Prove or mark the newest commit, where it waits for that; record pushes that failed."""
-        for failed, session in list(self.fallback.failed()):
-            if failed == space:
-                self.gateway.execute(RecordFailure(**self._common(space, actor)), actor)
-                self.fallback.recorded(space, session)
-        sha, verified = pointers_of(self.connection, space)
-        if sha and sha != verified:
-            self.prove(space, Attempt(before=CorpusState.NO_REPO, sha=sha), PUSH, actor)
-
-    def prove(
-        self,
-        space: Space,
-        attempt: Attempt,
-        cause: str,
-        actor: Actor,
-        *,
-        is_validated: bool = True,
-    ) -> PushResult:
-        """Prove a commit by a new reading, and let its memories be there, or mark it."""
-        for _ in range(_ROUNDS):
-            operation = ProveCommit(
-                **self._common(space, actor),
-                sha=attempt.sha,
-                cause=cause,
-                plan=attempt.plan,
-                index=self.policies.base.index,
-                prepared=self._prepared(space, attempt.sha),
-                uids=iter(lambda: self.ids.new("memory"), ""),
-                is_validated=is_validated,
-            )
-            operation = replace(operation, vectors=operation.prepared.vectors)
-            try:
-                return self.gateway.execute(operation, actor).answer
-            except MemoriesMoved:
-                continue
-        raise StoreUnavailable
-
-    def _prepared(self, space: Space, sha: str) -> PreparedMemories:
-        """What the memories of a commit are likely to need."""
-        policy = self.policy(space)
-
-        def work(transaction: Transaction) -> Any:  # noqa: ANN401
-            _, verified = pointers_of(transaction, space)
-            stored = commit_by_sha(transaction, space, sha)
-            return stored, present_memories(transaction, space), verified
-
-        stored, present, verified = self.connection.read(work)
-        if stored is None:
-            return PreparedMemories()
-        look = self.looks.at(stored, policy)
-        wanted = wanted_memories(stored, look, policy)
-        return prepared(
-            space,
-            wanted,
-            present,
-            verified=verified,
-            look=look,
-            embedder=self.embedder,
-            index=self.policies.base.index,
-        )
-
     def tell(
         self,
         space: Space,
@@ -530,10 +298,9 @@ class CorpusKeeper:
         Raises:
             NotInitialized: there is no repository, and nothing was tried.
         """
-        repository = self.corpora.find(space)
+        repository, seen = repository_as_shown(self.connection, space, audience or "")
         look = self.looks.at(repository.verified, self.policy(space))
         ledger = Ledger(repository=repository, look=look, now=self.clock.now())
-        seen = last_shown(self.connection, space, audience) if audience else None
         return status(status_facts(ledger), seen, intent=Intent.MEMORY_STATUS)
 
     def onboarding(self, space: Space, session: str) -> Onboarding:
@@ -592,23 +359,6 @@ class CorpusKeeper:
         """
         made = DraftChange(corpus=corpus, files=files or {})
         return self.change_draft(space, session, lambda _: made, words=words, caller=caller)
-
-    def policy(self, space: Space) -> CorpusPolicy:
-        """The policy of corpora that holds in a space."""
-        return self.policies.of(space).corpus
-
-    def new_id(self) -> str:
-        """A new id of 32 hex digits."""
-        return self.ids.new("corpus").replace("-", "")
-
-    def _common(self, space: Space, actor: Actor) -> dict[str, Any]:
-        """What all operations have."""
-        return {
-            "space": space,
-            "policy": self.policy(space),
-            "looks": self.looks,
-            "key_id": actor.key_id if isinstance(actor, Caller) else f"job:{actor.job}",
-        }
 
 
 def _is_changed(look: Look, draft: Look) -> bool:

@@ -1,16 +1,15 @@
 """Looks: what a proved revision is by its documents, and the facts that follow from it."""
 
 import json
-from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from threading import Lock
 
 from graphmem.corpus.approvals import section_hashes
 from graphmem.corpus.assembly import assembled
 from graphmem.corpus.documents import LEGACY, MANIFEST, digest
 from graphmem.corpus.manifest import has_corpus
 from graphmem.corpus.push_plan import PushPlan
+from graphmem.corpus.recent import Recent
 from graphmem.corpus.schema import corpus_problems
 from graphmem.corpus.service_metadata import is_complete
 from graphmem.corpus.state import CorpusFacts
@@ -23,8 +22,10 @@ from graphmem.model.corpus import (
     text_digest,
 )
 from graphmem.model.policy.corpus import CorpusPolicy
+from graphmem.model.space import Space
 
 _KEPT = 64  # revisions of any owners
+_OWNERS_KEPT = 1_000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -44,44 +45,46 @@ class Looks:
     """Looks at revisions; each that was looked at lately is known by the hashes of its texts."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[str, Look] = OrderedDict()
-        self._lock = Lock()
+        self._known: Recent[Look] = Recent(_KEPT)
+        self._newest: Recent[frozenset[str]] = Recent(_OWNERS_KEPT)
 
     def at(self, stored: StoredCommit | None, policy: CorpusPolicy) -> Look:
         """What a revision is; it is read anew, so that damage is seen."""
         if stored is None:
             return Look()
         key = _key(stored.documents, stored.commit.tree, policy)
-        with self._lock:
-            if known := self._known.get(key):
-                self._known.move_to_end(key)
-                return known
+        if known := self._known.get(key):
+            return known
         found = _look(stored, policy)
-        self._keep(key, found)
+        self._known.put(key, found)
         return found
 
-    def note(self, plan: PushPlan, policy: CorpusPolicy) -> None:
-        """Know a plan, which the validator let pass, by the hashes of its texts."""
+    def note(self, plan: PushPlan, policy: CorpusPolicy) -> Look:
+        """What a plan is, which the validator let pass; known by the hashes of its texts."""
         key = _key(plan.documents, plan.tree, policy)
-        hashes = section_hashes(plan.corpus)
-        self._keep(key, Look(corpus=plan.corpus, hashes=hashes, has_corpus=True))
+        found = self._known.get(key)
+        if found is None:
+            found = Look(corpus=plan.corpus, hashes=section_hashes(plan.corpus), has_corpus=True)
+            self._known.put(key, found)
+        return found
+
+    def see(self, space: Space, look: Look) -> None:
+        """Note what an owner's corpus is now."""
+        self._newest.put(space.key, frozenset(look.hashes.values()))
+
+    def newest(self, space: Space) -> frozenset[str]:
+        """What the sections of an owner's corpus said when it was last looked at, as hashes."""
+        return self._newest.get(space.key) or frozenset()
 
     def of_draft(self, text: str) -> Look:
         """What a draft says by its JSON text, which is not looked at as a whole corpus."""
         key = text_digest(text)
-        with self._lock:
-            if known := self._known.get(key):
-                return known
+        if known := self._known.get(key):
+            return known
         corpus = json.loads(text)
         found = Look(corpus=corpus, hashes=section_hashes(corpus), has_corpus=True)
-        self._keep(key, found)
+        self._known.put(key, found)
         return found
-
-    def _keep(self, key: str, found: Look) -> None:
-        with self._lock:
-            self._known[key] = found
-            while len(self._known) > _KEPT:
-                self._known.popitem(last=False)
 
 
 def _key(documents: Documents, tree: Mapping[str, str], policy: CorpusPolicy) -> str:

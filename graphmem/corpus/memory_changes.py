@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 
 from graphmem.corpus.documents import digest
 from graphmem.model.corpus import PresentMemory
@@ -11,7 +12,7 @@ from graphmem.model.memory import MemoryType
 from graphmem.text.times import iso
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class CorpusMemory:
     """A memory that a corpus should have.
 
@@ -38,7 +39,7 @@ class CorpusMemory:
         """What the room stores in it beside the words."""
         return {"path": self.path, "field": self.field, "digest": self.digest}
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """What it says, as a hash: another one means that it is revised."""
         said = (

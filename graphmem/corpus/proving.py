@@ -20,16 +20,18 @@ from graphmem.errors import GraphmemError, NotFound
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.operation import Decided
 from graphmem.gateway.workbench import Workbench
-from graphmem.model.corpus import CorpusRepository, PresentMemory, StoredCommit
+from graphmem.model.corpus import PresentMemory, StoredCommit
 from graphmem.model.event import Effect
 from graphmem.model.policy import IndexPolicy
 from graphmem.model.state import Decision, GraphState, Selection
 from graphmem.store.corpora import (
-    CorpusChanges,
-    commit_by_sha,
+    lock_written,
     present_memories,
-    tree_of_commit,
 )
+from graphmem.store.corpus_changes import (
+    CorpusChanges,
+)
+from graphmem.store.corpus_deltas import delta_of
 
 
 class MemoriesMoved(GraphmemError):
@@ -84,13 +86,16 @@ class ProveCommit(CorpusOperation[PushResult]):
     prepared: PreparedMemories = field(default_factory=PreparedMemories)
     uids: Iterable[str] = ()
     is_validated: bool = True
+    after: list[tuple[PresentMemory, ...] | None] = field(
+        default_factory=list
+    )  # what is then there
 
     def selection(self) -> Selection:
         """The memories that it is likely to change."""
         return self.prepared.selection
 
-    def read_more(self, transaction: Workbench, repository: CorpusRepository) -> Proof:
-        """The commit, read back in a transaction of its own.
+    def read_records(self, transaction: Workbench) -> CorpusWorld:
+        """The repository, and the commit, read back in a transaction of its own.
 
         Memories are as they were when it was prepared, while the proved revision is the same: all
         but retracting them is done under the lock of the repository.
@@ -98,19 +103,21 @@ class ProveCommit(CorpusOperation[PushResult]):
         Raises:
             NotFound: there is no such commit.
         """
-        stored = commit_by_sha(transaction, self.space, self.sha)
-        if stored is None:
+        repository, found = lock_written(transaction, self.space, self.sha)
+        if found is None:
             raise NotFound
         verified = repository.verified.sha if repository.verified else None
         is_known = self.prepared.verified == (verified,)
-        return Proof(
-            stored=stored,
-            parent=tree_of_commit(transaction, self.space, stored.parent),
-            look=self.looks.at(stored, self.policy),
+        proof = Proof(
+            stored=found.stored,
+            parent=found.parent,
+            look=self.looks.at(found.stored, self.policy),
             present=self.prepared.present
             if is_known
             else present_memories(transaction, self.space),
         )
+        look = self.looks.at(repository.verified, self.policy)
+        return CorpusWorld(repository=repository, look=look, more=proof)
 
     def decide(self, state: GraphState, now: datetime) -> Decided[PushResult]:
         """Let it be the proved revision, or mark it; nothing where that was done already."""
@@ -161,6 +168,7 @@ class ProveCommit(CorpusOperation[PushResult]):
         changed = CorpusChanges(
             repository=ledger.repository,
             verified=self.sha,
+            shortened=delta_of(world.repository.verified, proof.stored),
             transitions=tuple(ledger.transitions),
         )
         event = self.event(Effect.CORPUS_VERIFIED, str(proof.stored.revision), cause=self.cause)
@@ -179,6 +187,7 @@ class ProveCommit(CorpusOperation[PushResult]):
         """
         changes = self._memory_changes(proof)
         if changes.is_empty:
+            self.after.append(None)
             return Decision()
         draft = Draft(before=state, now=now, context_words=self.index.context_words)
         remembering = Remembering(
@@ -186,6 +195,7 @@ class ProveCommit(CorpusOperation[PushResult]):
         )
         if not remembering.decide(changes, proof.present):
             raise MemoriesMoved
+        self.after.append(remembering.present_after(changes, proof.present))
         return draft.decision()
 
     def _memory_changes(self, proof: Proof) -> MemoryChanges:
@@ -193,7 +203,7 @@ class ProveCommit(CorpusOperation[PushResult]):
         known = self.prepared
         if proof.present is known.present and proof.look is known.look:
             return known.changes
-        wanted = wanted_memories(proof.stored, proof.look, self.policy)
+        wanted = wanted_memories(proof.look, proof.stored.documents, self.policy)
         return memory_changes(wanted, proof.present)
 
     def _marked(

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 
 from graphmem.corpus.documents import LEGACY, Changes, Payload, changes, digest, payload, tree_of
 from graphmem.corpus.join import own_documents
@@ -38,7 +39,7 @@ class PushWorld:
     missing_adapters: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class PushPlan:
     """What the next revision holds. ``expected_revision`` is what HEAD must still be."""
 
@@ -61,7 +62,7 @@ class PushPlan:
         """The documents that are new or changed."""
         return {path: self.documents[path] for path in self.changes.changed}
 
-    @property
+    @cached_property
     def tree(self) -> Mapping[str, str]:
         """The tree of the next revision."""
         return tree_of(self.documents)
@@ -71,7 +72,7 @@ class PushPlan:
         """The figures of what is written."""
         return {path: payload(document) for path, document in self.written.items()}
 
-    @property
+    @cached_property
     def commit_sha(self) -> str:
         """What the commit is known by."""
         return digest([self.revision, iso(self.at), self.message, self.tree])

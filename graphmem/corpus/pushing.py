@@ -15,6 +15,7 @@ from graphmem.corpus.push import decide_push
 from graphmem.corpus.push_attempts import completion, retried, reverted
 from graphmem.corpus.push_plan import PushPlan, PushRequest, PushWorld
 from graphmem.corpus.push_result import PushResult, store_away, with_states
+from graphmem.corpus.recent import Recent
 from graphmem.corpus.state import repaired
 from graphmem.corpus.verification import tree_changes
 from graphmem.errors import Conflict, InvalidInput
@@ -29,10 +30,19 @@ from graphmem.model.corpus import (
     CorpusState,
     Documents,
     Head,
+    PresentMemory,
     StoredCommit,
 )
 from graphmem.model.event import Effect
-from graphmem.store.corpora import CorpusChanges, NewCommit, approvals_of, draft_of
+from graphmem.store.corpora import (
+    approvals_of,
+    lock_with_draft,
+    present_memories,
+)
+from graphmem.store.corpus_changes import (
+    CorpusChanges,
+    NewCommit,
+)
 
 PUSH, COMPLETION, REVERT, IMPORT, REPAIR = "push", "onboarding", "revert", "import", "repair"
 
@@ -41,13 +51,16 @@ PUSH, COMPLETION, REVERT, IMPORT, REPAIR = "push", "onboarding", "revert", "impo
 class Attempt:
     """What became of an attempt: a result without a commit, or a commit that waits for its proof.
 
-    ``before`` is the state in which it was made.
+    ``before`` is the state in which it was made, ``verified`` the proved commit of that time, and
+    ``present`` the memories, where these were read.
     """
 
     before: CorpusState
     result: PushResult | None = None
     sha: str = ""
     plan: PushPlan | None = None
+    verified: str | None = None
+    present: tuple[PresentMemory, ...] | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +86,9 @@ class WriteRevision(CorpusOperation[Attempt]):
             retry_count=more.pop("retry_count", 0),
         )
         written = {path: each for path, each in documents.items() if each.sha256 not in known}
-        return sha, CorpusChanges(commit=NewCommit(stored=stored, written=written), **more)
+        differs = tree_changes(verified.commit.tree if verified else {}, commit.tree).paths
+        new = NewCommit(stored=stored, written=written, differs=differs)
+        return sha, CorpusChanges(commit=new, **more)
 
     def planned(
         self,
@@ -81,6 +96,7 @@ class WriteRevision(CorpusOperation[Attempt]):
         plan: PushPlan,
         *,
         before: CorpusState,
+        present: tuple[PresentMemory, ...] | None = None,
         **more: Any,  # noqa: ANN401
     ) -> Decided[Attempt]:
         """The decision that writes a plan."""
@@ -106,7 +122,14 @@ class WriteRevision(CorpusOperation[Attempt]):
             deleted=list(plan.changes.deleted),
             retry_count=plan.retry_count,
         )
-        attempt = Attempt(before=before, sha=sha, plan=plan)
+        verified = world.repository.verified
+        attempt = Attempt(
+            before=before,
+            sha=sha,
+            plan=plan,
+            verified=verified.sha if verified else None,
+            present=present,
+        )
         return Decided(answer=attempt, events=(event,), records=changed)
 
     def ended(
@@ -133,35 +156,49 @@ class _PushWorld:
     draft: CorpusDraft | None
     base: Head = field(default_factory=Head)
     approvals: tuple[Approval, ...] = ()
+    present: tuple[PresentMemory, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class PushDraft(WriteRevision):
-    """Let the draft of a session be the next revision, if it may."""
+    """Let the draft of a session be the next revision, if it may.
+
+    ``remembered`` are memories by the proved commit that they are of, as this process left them.
+    """
 
     session: str
     request: PushRequest
     new_id: Callable[[], str]
     seen: list[Corpus] = field(default_factory=list)  # what was read of the draft
+    remembered: Recent[tuple[PresentMemory, ...]] = field(default_factory=lambda: Recent(1))
 
     @property
     def texts(self) -> list[str]:
         """The message of the revision."""
         return [self.request.message] if self.request.message else []
 
-    def read_more(self, transaction: Workbench, repository: CorpusRepository) -> _PushWorld:
-        """The draft, what it was made from, and what was said of what it says."""
-        draft = draft_of(transaction, self.space, self.session)
-        if draft is None:
-            look = self.looks.at(repository.verified, self.policy)
-            draft = fresh_draft(self.session, repository, look)
+    def read_records(self, transaction: Workbench) -> CorpusWorld:
+        """The repository, the draft, what that was made from, and what was said of what it says."""
+        repository, draft = lock_with_draft(transaction, self.space, self.session)
+        look = self.looks.at(repository.verified, self.policy)
+        draft = draft or fresh_draft(self.session, repository, look)
         self.seen.append(draft.corpus)
         hashes = section_hashes(normalised(draft.corpus, drops_links=False)).values()
-        return _PushWorld(
+        more = _PushWorld(
             draft=draft,
             base=head_of(transaction, repository, draft.revision),
             approvals=approvals_of(transaction, self.space, hashes),
+            present=self._present(transaction, repository),
         )
+        return CorpusWorld(repository=repository, look=look, more=more)
+
+    def _present(
+        self, transaction: Workbench, repository: CorpusRepository
+    ) -> tuple[PresentMemory, ...]:
+        """The memories; all but retracting them is done by who moves the proved commit."""
+        proved = repository.verified
+        known = self.remembered.get(proved.sha) if proved else None
+        return known or present_memories(transaction, self.space)
 
     def decided(self, world: CorpusWorld, now: datetime) -> Decided[Attempt]:
         """Write the next revision, or say why not.
@@ -188,7 +225,9 @@ class PushDraft(WriteRevision):
             return self.ended(ledger, found, before=before, cause=PUSH)
         self.looks.note(found, self.policy)
         draft = replace(more.draft, corpus=found.corpus, revision=found.revision, files={})
-        return self.planned(world, found, before=before, drafts=(draft,), **_noted(ledger))
+        return self.planned(
+            world, found, before=before, present=more.present, drafts=(draft,), **_noted(ledger)
+        )
 
 
 def _noted(ledger: Ledger) -> dict[str, Any]:

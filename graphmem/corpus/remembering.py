@@ -11,7 +11,7 @@ from graphmem.errors import ModelUnavailable
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.indexing import texts_to_embed
 from graphmem.gateway.rollups import WITHOUT_VECTORS
-from graphmem.model.corpus import ROOM, PresentMemory, StoredCommit
+from graphmem.model.corpus import ROOM, Documents, PresentMemory
 from graphmem.model.edge import EdgeType
 from graphmem.model.entity import EntityRef, label_from_key
 from graphmem.model.event import Reason
@@ -26,19 +26,19 @@ from graphmem.text.normalise import shorten
 
 log = logging.getLogger(__name__)
 
-_EMBEDDED_AT_ONCE = 64  # more wait for the job
+_EMBEDDED_AT_ONCE = 64  # where there are more, all wait for the job
 _SUMMARY_CHARS = 280
 _CONFIDENCE = 0.95
 _IMPORTANCE, _PART_IMPORTANCE = 80, 60  # an item stands on the cards of what it names
 
 
 def wanted_memories(
-    stored: StoredCommit, look: Look, policy: CorpusPolicy
+    look: Look, documents: Documents, policy: CorpusPolicy
 ) -> tuple[CorpusMemory, ...]:
     """The memories that a revision should have; none where it is no valid corpus."""
     if look.corpus is None or not look.is_valid:
         return ()
-    return corpus_memories(look.corpus, stored.documents, policy)
+    return corpus_memories(look.corpus, documents, policy)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -68,11 +68,14 @@ def prepared(
     present = tuple(present)
     changes = memory_changes(wanted, present)
     written = [*changes.new, *(new for _, new in changes.changed)]
-    contents = list(dict.fromkeys(each.content for each in written))[:_EMBEDDED_AT_ONCE]
+    contents = list(dict.fromkeys(each.content for each in written))
+    if len(contents) > _EMBEDDED_AT_ONCE:
+        contents = []
     vectors = _vectors(contents, embedder, index)
     owner = space.without_persona.key
     return PreparedMemories(
         selection=Selection(
+            with_turns=False,
             memories=frozenset(memory_key(space, uid) for uid in _touched(changes, present)),
             entities=frozenset(
                 f"{owner}|{key}" for each in written for ref in each.entities for key in ref.keys
@@ -117,6 +120,7 @@ class Remembering:
     state: GraphState
     prepared: PreparedMemories
     uids: Iterable[str]
+    made: dict[str, str] = field(default_factory=dict)  # uids of new memories, by what they are of
 
     def decide(self, changes: MemoryChanges, present: Iterable[PresentMemory]) -> bool:
         """Decide what is written; False where something is needed that was not locked."""
@@ -137,12 +141,32 @@ class Remembering:
             memory = self._new(wanted, next(uids))
             self.draft.create(memory)
             by_key[wanted.key] = memory.key
+            self.made[wanted.key] = memory.uid
         for wanted in changes.new:
             if wanted.part_of in by_key:
                 child = self.draft.memories[by_key[wanted.key]]
                 parent = self.draft.memories[by_key[wanted.part_of]]
                 self.draft.draw(child, EdgeType.PART_OF, parent)
         return True
+
+    def present_after(
+        self, changes: MemoryChanges, present: Iterable[PresentMemory]
+    ) -> tuple[PresentMemory, ...] | None:
+        """The memories that are there once it is written; None where somebody retracted one."""
+        present = tuple(present)
+        left = {*changes.removed, *(uid for uid, _ in changes.changed)}
+        touched = [self.state.memories[memory_key(self.space, uid)] for uid in left]
+        are_active = all(memory.status is Status.ACTIVE for memory in touched)
+        if not are_active or any(each.is_retracted for each in present):
+            return None
+        written = [(self.made[each.key], each) for each in changes.new]
+        return (
+            *(each for each in present if each.uid not in left),
+            *(
+                PresentMemory(key=each.key, uid=uid, digest=each.digest)
+                for uid, each in (*changes.changed, *written)
+            ),
+        )
 
     def _new(self, wanted: CorpusMemory, uid: str) -> Memory:
         now = self.draft.now

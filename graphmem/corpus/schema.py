@@ -1,8 +1,10 @@
 """Schema: whether a corpus has the form that it must have, all problems at once. Pure."""
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -12,6 +14,7 @@ from typing import Any
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError
 
 from graphmem.corpus.documents import DEPTH_MAX, canonical_json, is_too_deep
+from graphmem.corpus.recent import Recent
 from graphmem.model.corpus import ID_PREFIXES, Corpus
 from graphmem.model.policy.corpus import CorpusPolicy
 from graphmem.text.normalise import is_storable
@@ -137,8 +140,64 @@ def _message(error: ValidationError) -> str:
 def corpus_problems(corpus: Any, policy: CorpusPolicy) -> tuple[Problem, ...]:  # noqa: ANN401 - any JSON
     """Everything that is wrong with a corpus: its form, double ids, text that no store can hold.
 
-    Of one that is too large only this is said.
+    Of one that is too large only this is said. Items that were sound lately are not looked at
+    again, each for itself.
     """
+    items = tuple(_listed(corpus, policy))
+    rest = _without_sound(corpus, items)
+    is_sound = _is_small(rest, items, policy) and not _problems(rest, policy)
+    if is_sound and not any(_double_ids(corpus)):
+        for item in items:
+            _SOUND.put(item.key, item.size)
+        return ()
+    return _problems(corpus, policy)
+
+
+_SOUND_KEPT = 20_000
+_SOUND: Recent[int] = Recent(_SOUND_KEPT)  # items that had no problem
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Listed:
+    """An item in its list: its place, what it says under which policy, and how large it is."""
+
+    place: tuple[str, int]
+    key: tuple[CorpusPolicy, str, str]
+    size: int
+
+
+def _listed(corpus: Any, policy: CorpusPolicy) -> Iterator[_Listed]:  # noqa: ANN401 - any JSON
+    """The items that become a document each; what is too deep to be written is none."""
+    for section in _BY_ITEM:
+        for number, item in items_of(corpus, section):
+            with suppress(RecursionError):
+                said = canonical_json(item).encode("utf-8", "surrogatepass")
+                key = (policy, section, hashlib.sha256(said).hexdigest())
+                yield _Listed(place=(section, number), key=key, size=len(said))
+
+
+def _without_sound(corpus: Any, items: Sequence[_Listed]) -> Any:  # noqa: ANN401 - any JSON
+    """A corpus without the items that are known to have no problem."""
+    sound = {item.place for item in items if _SOUND.get(item.key) is not None}
+    if not sound:
+        return corpus
+    lists = {
+        section: [
+            item for number, item in enumerate(corpus[section]) if (section, number) not in sound
+        ]
+        for section in {section for section, _ in sound}
+    }
+    return {**corpus, **lists}
+
+
+def _is_small(rest: Any, items: Sequence[_Listed], policy: CorpusPolicy) -> bool:  # noqa: ANN401 - any JSON
+    """Whether the whole is within its bounds, together with the items that were left out."""
+    if len(items) > policy.list_items or depth_problem(rest):
+        return False
+    return _bytes(rest) + sum(item.size for item in items) <= policy.corpus_bytes
+
+
+def _problems(corpus: Any, policy: CorpusPolicy) -> tuple[Problem, ...]:  # noqa: ANN401 - any JSON
     if too_large := size_problems(corpus, policy):
         return too_large
     unstorable = (dotted(place) for place, text in texts(corpus) if not is_storable(text))

@@ -8,8 +8,12 @@ from graphmem.corpus.ledger import Ledger
 from graphmem.corpus.status import EmissionPolicy, Intent, Status, StatusFacts, shown_to, status
 from graphmem.gateway.operation import Decided
 from graphmem.gateway.workbench import Workbench
-from graphmem.model.corpus import CorpusRepository, LastShown
-from graphmem.store.corpora import CorpusChanges, last_shown
+from graphmem.store.corpora import (
+    lock_as_shown,
+)
+from graphmem.store.corpus_changes import (
+    CorpusChanges,
+)
 
 
 def status_facts(ledger: Ledger) -> StatusFacts:
@@ -31,9 +35,11 @@ class TellStatus(CorpusOperation[Status]):
     intent: Intent | None
     emission: EmissionPolicy
 
-    def read_more(self, transaction: Workbench, repository: CorpusRepository) -> LastShown | None:  # noqa: ARG002
-        """What the audience saw last."""
-        return last_shown(transaction, self.space, self.audience)
+    def read_records(self, transaction: Workbench) -> CorpusWorld:
+        """The repository under its lock, with what the audience saw last."""
+        repository, seen = lock_as_shown(transaction, self.space, self.audience)
+        look = self.looks.at(repository.verified, self.policy)
+        return CorpusWorld(repository=repository, look=look, more=seen)
 
     def decided(self, world: CorpusWorld, now: datetime) -> Decided[Status]:
         """The status; what was shown is noted, and damage that was found.
@@ -44,9 +50,10 @@ class TellStatus(CorpusOperation[Status]):
         ledger = world.ledger(now)
         told = status_facts(ledger)
         found = status(told, world.more, intent=self.intent, policy=self.emission)
+        is_news = found.show and world.more != shown_to(told)
         changed = CorpusChanges(
             repository=ledger.repository if ledger.transitions else None,
             transitions=tuple(ledger.transitions),
-            shown=(self.audience, shown_to(told)) if found.show else None,
+            shown=(self.audience, shown_to(told)) if is_news else None,
         )
         return Decided(answer=found, records=changed)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 from graphmem.model.space import Space
@@ -65,14 +66,14 @@ class CorpusSource(StrEnum):
     MANUAL_IMPORT = "manual_import"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(frozen=True, kw_only=True)
 class Document:
     """A file of a repository, as its bytes are."""
 
     path: str
     text: str
 
-    @property
+    @cached_property
     def sha256(self) -> str:
         """The hash of its bytes, by which it is stored once."""
         return text_digest(self.text)

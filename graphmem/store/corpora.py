@@ -2,12 +2,11 @@
 
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from graphmem.model.corpus import (
-    REPOSITORY,
     ROOM,
     Approval,
     Basis,
@@ -29,38 +28,15 @@ from graphmem.model.memory import MemoryType, Status
 from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space, space_from_key
 from graphmem.store.connection import Connection, Transaction, rows_of
+from graphmem.store.corpus_deltas import (
+    documents_of_chain,
+    tree_of_chain,
+)
 from graphmem.store.pages import read_page, rows_by_time
-from graphmem.text.times import iso, moment_of
+from graphmem.text.times import moment_of
 
 _LAST_NUMBER = 2**53
 _TYPES = (MemoryType.FACT.value, MemoryType.IDENTITY.value)
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class NewCommit:
-    """A commit that is to be written behind another; ``written`` are its new documents."""
-
-    stored: StoredCommit
-    written: Documents
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class CorpusChanges:
-    """What an operation changes of a repository, as it is afterwards; None: nothing of its kind.
-
-    ``rebased`` are pairs of revisions: drafts made from the first are made from the second.
-    """
-
-    repository: CorpusRepository | None = None
-    commit: NewCommit | None = None
-    verified: str | None = None  # hash of a commit
-    failed: tuple[str, str] | None = None  # hash of a commit, and why
-    drafts: tuple[CorpusDraft, ...] = ()
-    rebased: tuple[tuple[int, int], ...] = ()
-    all_rebased: int | None = None
-    approval: tuple[int, Approval, str] | None = None  # its number, and the key of who said it
-    transitions: tuple[tuple[int, Transition], ...] = ()
-    shown: tuple[str, LastShown] | None = None  # an audience, and what it saw
 
 
 def lock_repository(transaction: Transaction, space: Space) -> CorpusRepository:
@@ -71,26 +47,54 @@ def lock_repository(transaction: Transaction, space: Space) -> CorpusRepository:
     return _repository(row["repository"])
 
 
+def lock_with_draft(
+    transaction: Transaction, space: Space, session: str
+) -> tuple[CorpusRepository, CorpusDraft | None]:
+    """Take the lock of an owner's repository, and read the draft of a session."""
+    (row,) = transaction.run(
+        "corpora.lock_draft",
+        space=space.key,
+        tenant=space.tenant,
+        owner=space.owner,
+        session=session,
+    )
+    return _repository(row["repository"]), _draft(row["draft"]) if row["draft"] else None
+
+
 def repository_of(reader: Transaction | Connection, space: Space) -> CorpusRepository:
     """An owner's repository; one that is not there says so."""
     rows = rows_of(reader, "corpora.find", space=space.key)
     return _repository(rows[0]["repository"]) if rows else CorpusRepository(space=space)
 
 
-def repository_with_draft(
-    reader: Transaction | Connection, space: Space, session: str
-) -> tuple[CorpusRepository, str | None]:
-    """An owner's repository, and the draft of a session as JSON text."""
-    rows = rows_of(reader, "corpora.view", space=space.key, session=session)
+@dataclass(frozen=True, kw_only=True, slots=True)
+class RepositoryRead:
+    """An owner's repository, a draft as JSON text, and what was said of some contents."""
+
+    repository: CorpusRepository
+    draft: str | None = None
+    approvals: tuple[Approval, ...] = ()
+
+
+def read_repository(
+    reader: Transaction | Connection, space: Space, session: str, hashes: Collection[str]
+) -> RepositoryRead:
+    """An owner's repository with the draft of a session, and the approvals of some contents."""
+    wanted = sorted(hashes)
+    rows = rows_of(reader, "corpora.view", space=space.key, session=session, hashes=wanted)
     if not rows:
-        return CorpusRepository(space=space), None
-    return _repository(rows[0]["repository"]), rows[0]["draft"]
+        return RepositoryRead(repository=CorpusRepository(space=space))
+    return RepositoryRead(
+        repository=_repository(rows[0]["repository"]),
+        draft=rows[0]["draft"],
+        approvals=tuple(approval_from_row(each) for each in rows[0]["approvals"]),
+    )
 
 
 def commit_by_sha(reader: Transaction | Connection, space: Space, sha: str) -> StoredCommit | None:
     """A commit by its hash."""
     rows = rows_of(reader, "corpora.by_sha", space=space.key, sha=sha)
-    return _commit(rows[0]["commit"]) if rows else None
+    return _commit(rows[0]["commit"], rows[0]["chain"]) if rows else None
 
 
 def pointers_of(reader: Transaction | Connection, space: Space) -> tuple[str | None, str | None]:
@@ -99,13 +103,41 @@ def pointers_of(reader: Transaction | Connection, space: Space) -> tuple[str | N
     return (rows[0]["head"], rows[0]["verified"]) if rows else (None, None)
 
 
-def tree_of_commit(
-    reader: Transaction | Connection, space: Space, sha: str | None
-) -> Mapping[str, str]:
-    """What a commit says that its documents hash to; nothing where there is no commit."""
-    rows = rows_of(reader, "corpora.tree", space=space.key, sha=sha) if sha else ()
-    tree: Mapping[str, str] = json.loads(rows[0]["tree"]) if rows else {}
-    return tree
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WrittenCommit:
+    """A commit as it is read back, and the tree of the one before it."""
+
+    stored: StoredCommit
+    parent: Mapping[str, str]
+
+
+def lock_written(
+    transaction: Transaction, space: Space, sha: str
+) -> tuple[CorpusRepository, WrittenCommit | None]:
+    """Take the lock of an owner's repository, and read a commit as it lies there."""
+    (row,) = transaction.run(
+        "corpora.lock_written",
+        space=space.key,
+        tenant=space.tenant,
+        owner=space.owner,
+        sha=sha,
+    )
+    repository, node = _repository(row["repository"]), row["commit"]
+    if node is None:
+        return repository, None
+    if node["delta"] is not None:  # it was proved meanwhile, and there is a later one
+        stored = commit_by_sha(transaction, space, sha)
+        found = WrittenCommit(stored=stored, parent=stored.commit.tree) if stored else None
+        return repository, found
+    read = repository.verified.documents if repository.verified else {}
+    held = [
+        (path, read[path].text if is_read and path in read else text, packed)
+        for path, text, packed, is_read in node["documents"]
+    ]
+    return repository, WrittenCommit(
+        stored=_commit({**node, "documents": held}),
+        parent=tree_of_chain([node, row["parent"]]) if row["parent"] else {},
+    )
 
 
 def commit_of_revision(
@@ -113,7 +145,7 @@ def commit_of_revision(
 ) -> StoredCommit | None:
     """The commit of a revision; one that could not be proved is none."""
     rows = rows_of(reader, "corpora.by_revision", space=space.key, revision=revision)
-    return _commit(rows[0]["commit"]) if rows else None
+    return _commit(rows[0]["commit"], rows[0]["chain"]) if rows else None
 
 
 def draft_of(reader: Transaction | Connection, space: Space, session: str) -> CorpusDraft | None:
@@ -140,13 +172,32 @@ def approvals_of(
     return tuple(approval_from_row(row["approval"]) for row in rows)
 
 
-def last_shown(reader: Transaction | Connection, space: Space, audience: str) -> LastShown | None:
-    """What an audience saw last."""
-    rows = rows_of(reader, "corpora.audience", space=space.key, audience=audience)
-    if not rows:
-        return None
-    seen = rows[0]["seen"]
-    return LastShown(state=CorpusState(seen["state"]), work=seen["work"])
+def repository_as_shown(
+    reader: Transaction | Connection, space: Space, audience: str
+) -> tuple[CorpusRepository, LastShown | None]:
+    """An owner's repository, and what an audience saw last."""
+    rows = rows_of(reader, "corpora.shown", space=space.key, audience=audience)
+    return _as_shown(rows[0]) if rows else (CorpusRepository(space=space), None)
+
+
+def lock_as_shown(
+    transaction: Transaction, space: Space, audience: str
+) -> tuple[CorpusRepository, LastShown | None]:
+    """Take the lock of an owner's repository, and read what an audience saw last."""
+    (row,) = transaction.run(
+        "corpora.lock_shown",
+        space=space.key,
+        tenant=space.tenant,
+        owner=space.owner,
+        audience=audience,
+    )
+    return _as_shown(row)
+
+
+def _as_shown(row: Mapping[str, Any]) -> tuple[CorpusRepository, LastShown | None]:
+    seen = row["seen"]
+    shown = LastShown(state=CorpusState(seen["state"]), work=seen["work"]) if seen else None
+    return _repository(row["repository"]), shown
 
 
 def present_memories(reader: Transaction | Connection, space: Space) -> tuple[PresentMemory, ...]:
@@ -162,149 +213,6 @@ def _present(uid: str, kept: str | None, status: str) -> PresentMemory:
         uid=uid,
         digest=str(native.get("digest")),
         is_retracted=status == Status.RETRACTED,
-    )
-
-
-def apply_changes(
-    transaction: Transaction, space: Space, changed: CorpusChanges, now: datetime
-) -> None:
-    """Write what changes of a repository, which is locked."""
-    _apply_commits(transaction, space, changed)
-    for draft in changed.drafts:
-        save_draft(transaction, space, draft, now)
-    if changed.approval:
-        save_approval(transaction, space, *changed.approval)
-    for number, transition in changed.transitions:
-        save_transition(transaction, space, number, transition)
-    if changed.shown:
-        _save_audience(transaction, space, *changed.shown)
-    if changed.repository:
-        save_repository(transaction, changed.repository)
-
-
-def _apply_commits(transaction: Transaction, space: Space, changed: CorpusChanges) -> None:
-    """Write a commit, let one be proved or marked, and let drafts follow."""
-    if changed.commit:
-        _save_commit(transaction, space, changed.commit)
-    if changed.verified:
-        transaction.run("corpora.verify", space=space.key, sha=changed.verified)
-    if changed.failed:
-        sha, error = changed.failed
-        transaction.run("corpora.fail", space=space.key, sha=sha, error=error)
-    for before, after in changed.rebased:
-        transaction.run("corpora.rebase", space=space.key, revision=before, to_revision=after)
-    if changed.all_rebased is not None:
-        transaction.run("corpora.rebase_all", space=space.key, to_revision=changed.all_rebased)
-
-
-def _save_audience(transaction: Transaction, space: Space, audience: str, seen: LastShown) -> None:
-    transaction.run(
-        "corpora.save_audience",
-        space=space.key,
-        audience=audience,
-        state=seen.state.value,
-        work=seen.work,
-    )
-
-
-def save_repository(transaction: Transaction, repository: CorpusRepository) -> None:
-    """Write what is recorded of a repository, but for its commits."""
-    work = repository.newest
-    transaction.run(
-        "corpora.save",
-        space=repository.space.key,
-        created_at=iso(repository.created_at),
-        last_written=iso(repository.last_written),
-        properties={
-            "name": REPOSITORY if repository.is_there else None,
-            "turn": repository.turn,
-            "topics": list(repository.topics),
-            "state": repository.state.value,
-            "works": repository.works,
-            "work": json.dumps({**asdict(work), "at": iso(work.at)}) if work else None,
-            "last_failed": repository.last_failed,
-            "has_failed_write": repository.has_failed_write,
-            "approvals": repository.approvals,
-            "transitions": repository.transitions,
-        },
-    )
-
-
-def _save_commit(transaction: Transaction, space: Space, new: NewCommit) -> None:
-    stored, commit = new.stored, new.stored.commit
-    transaction.run(
-        "corpora.commit",
-        space=space.key,
-        sha=stored.sha,
-        parent=stored.parent,
-        at=iso(commit.at),
-        properties={
-            "revision": commit.revision,
-            "message": commit.message,
-            "key_id": commit.key_id,
-            "tree": json.dumps(dict(commit.tree), ensure_ascii=False, sort_keys=True),
-            "retry_count": stored.retry_count,
-        },
-        documents=[
-            {"sha256": each.sha256, "text": each.text}
-            for each in {document.sha256: document for document in new.written.values()}.values()
-        ],
-        tree=[{"path": path, "sha256": sha} for path, sha in commit.tree.items()],
-    )
-
-
-def save_draft(transaction: Transaction, space: Space, draft: CorpusDraft, now: datetime) -> None:
-    """Write the draft of a session."""
-    files = {path: document.text for path, document in draft.files.items()}
-    transaction.run(
-        "corpora.save_draft",
-        space=space.key,
-        session=draft.session,
-        at=iso(now),
-        draft={
-            "revision": draft.revision,
-            "corpus": json.dumps(draft.corpus, ensure_ascii=False),
-            "files": json.dumps(files, ensure_ascii=False) if files else None,
-        },
-    )
-
-
-def save_approval(
-    transaction: Transaction, space: Space, number: int, approval: Approval, key_id: str
-) -> None:
-    """Write what was said of a content."""
-    transaction.run(
-        "corpora.save_approval",
-        space=space.key,
-        key=str(number),
-        at=iso(approval.at),
-        approval={
-            "number": number,
-            "section": approval.section.value,
-            "content_sha256": approval.content_sha256,
-            "basis": approval.basis.value,
-            "approved": approval.approved,
-            "key_id": key_id,
-        },
-    )
-
-
-def save_transition(
-    transaction: Transaction, space: Space, number: int, transition: Transition
-) -> None:
-    """Write a change of state."""
-    transaction.run(
-        "corpora.save_transition",
-        space=space.key,
-        key=str(number),
-        at=iso(transition.at),
-        transition={
-            "number": number,
-            "before": transition.before.value,
-            "after": transition.after.value,
-            "cause": transition.cause,
-            "extension": transition.extension,
-        },
     )
 
 
@@ -355,7 +263,7 @@ class Corpora:
             filters={"space": space.key},
             cursor={"cursor_revision": revision, "cursor_key": key},
             limit=limit,
-            item_of=lambda row: _commit(row["commit"]),
+            item_of=lambda row: _commit(row["commit"], row["chain"]),
             cursor_of=lambda row: (row["commit"]["revision"], row["key"]),
         )
 
@@ -431,7 +339,9 @@ def _documents(texts: Any) -> Documents:  # noqa: ANN401 - pairs of paths and te
     return {path: Document(path=path, text=text) for path, text in texts}
 
 
-def _commit(node: Mapping[str, Any]) -> StoredCommit:
+def _commit(node: Mapping[str, Any], after: Sequence[Mapping[str, Any]] = ()) -> StoredCommit:
+    """A commit; ``after`` are those by which it is whole, the last first."""
+    chain = [*after, node]
     return StoredCommit(
         sha=node["sha"],
         commit=Commit(
@@ -439,11 +349,11 @@ def _commit(node: Mapping[str, Any]) -> StoredCommit:
             message=node["message"],
             at=moment_of(node["at"]),
             key_id=node["key_id"],
-            tree=json.loads(node["tree"]),
+            tree=tree_of_chain(chain),
             has_failed=bool(node["failed"]),
         ),
         parent=node["parent"],
-        documents=_documents(node["documents"]),
+        documents=documents_of_chain(chain),
         error=node["error"],
         retry_count=node["retry_count"] or 0,
     )

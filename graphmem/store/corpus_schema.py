@@ -45,7 +45,10 @@ class CorpusRepositoryNode(StructuredNode):
 
 
 class CorpusCommitNode(StructuredNode):
-    """A revision of a repository; ``tree`` says the hash of each document by its path, as JSON."""
+    """A revision of a repository; ``tree`` says the hash of each document by its path, as JSON.
+
+    Of an earlier revision ``delta`` says, packed, in which paths it differs from the one after it.
+    """
 
     __label__ = "CorpusCommit"
 
@@ -55,7 +58,8 @@ class CorpusCommitNode(StructuredNode):
     revision = IntegerProperty(required=True)
     message = StringProperty(required=True)
     key_id = StringProperty(required=True)
-    tree = StringProperty(required=True)
+    tree = StringProperty()
+    delta = StringProperty()  # bytes
     at = UtcTimeProperty(required=True)
     failed = BooleanProperty()
     error = StringProperty()
@@ -66,14 +70,18 @@ class CorpusCommitNode(StructuredNode):
 
 
 class CorpusDocumentNode(StructuredNode):
-    """A document of a repository, stored once per content."""
+    """A document of a repository, stored once per content.
+
+    An earlier one may be packed: its key says the hash.
+    """
 
     __label__ = "CorpusDocument"
 
     key = StringProperty(required=True)
     space = StringProperty(required=True)
-    sha256 = StringProperty(required=True)
-    text = StringProperty(required=True)
+    sha256 = StringProperty()
+    text = StringProperty()
+    packed = StringProperty()  # bytes
 
     commits = RelationshipFrom("CorpusCommitNode", "HOLDS")
 

@@ -7,7 +7,12 @@ from dataclasses import replace
 from graphmem.model.corpus import CorpusRepository, StoredCommit
 from graphmem.model.space import Space
 from graphmem.store.connection import Connection, Transaction
-from graphmem.store.corpora import commit_by_sha, save_repository
+from graphmem.store.corpora import (
+    commit_by_sha,
+)
+from graphmem.store.corpus_changes import (
+    save_repository,
+)
 from graphmem.text.times import iso
 
 

@@ -22,6 +22,7 @@ from graphmem.model.edge import EdgeType, LineageType
 from graphmem.model.memory import MADE_UID
 from graphmem.model.space import SHARED_NAME
 from graphmem.model.tokens import ALWAYS_MS, NEVER_MS
+from graphmem.store.corpus_deltas import WHOLE_EVERY
 
 CONSTANTS: Mapping[str, str] = MappingProxyType(
     {
@@ -31,6 +32,7 @@ CONSTANTS: Mapping[str, str] = MappingProxyType(
         "MADE_UID": MADE_UID,
         "SHARED_NAME": SHARED_NAME,
         "ALWAYS_MS": str(ALWAYS_MS),
+        "WHOLE_EVERY": str(WHOLE_EVERY),
     }
 )
 _START = re.compile(r"^// (?P<kind>name|fragment): *(?P<name>[a-z_]+) *$", re.MULTILINE)

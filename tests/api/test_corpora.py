@@ -21,6 +21,8 @@ from corpora import a_corpus, a_project, an_experience, without
 from graphmem.corpus.keeper import CorpusKeeper
 from graphmem.errors import InvalidInput, StoreUnavailable
 from graphmem.model.caller import Role
+from graphmem.model.space import Space, SpaceKind
+from graphmem.store import corpus_deltas
 
 SECRET = "AKIAIOSFODNN7EXAMPLE"
 
@@ -464,6 +466,47 @@ def test_a_revert_is_a_revision_of_its_own(api):
 # --- memories
 
 
+def test_earlier_revisions_are_read_as_they_were_where_some_stay_whole(api, monkeypatch):
+    monkeypatch.setattr(corpus_deltas, "WHOLE_EVERY", 2)
+    _check_earlier_revisions(api, whole=(2, 4, 6))
+
+
+def test_earlier_revisions_are_kept_as_what_differs_and_read_as_they_were(api):
+    _check_earlier_revisions(api, whole=())
+
+
+def _check_earlier_revisions(api, whole):
+    items = [an_experience(f"exp_{number}") for number in range(5)]
+    ready(api, a_corpus(experience=items))
+    exported = {2: _exported(api)}
+    for number in range(5):
+        changed(api, "experience", items[number] | {"title": f"T{number}"})
+        approved(api, "experience")
+        pushed(api)
+        exported[number + 3] = _exported(api)
+    keeper = api.house.graphmem.of(CorpusKeeper)
+    space = Space(tenant=api.house.caller.tenant, kind=SpaceKind.CORPUS, owner="ada")
+
+    for revision, files in exported.items():
+        stored = keeper.commit(space, revision)
+        assert stored.is_intact
+        assert files == {path: each.text for path, each in stored.documents.items()}
+    held = api.house.rows(
+        "MATCH (c:CorpusCommit {space: $tenant + 'corpus:ada'})-[h:HOLDS]->() "
+        "WITH c, count(h) AS held RETURN c.revision, held ORDER BY c.revision"
+    )
+    differing = {1: 2, 2: 3, 3: 2, 4: 2, 5: 2, 6: 2}
+    assert differing | dict.fromkeys((*whole, 7), len(exported[7])) == dict(held)
+    damage(api, "corpus_index.json")
+    sent(api, "POST", f"{PATH}/repair", {}, 200)
+    sent(api, "POST", f"{PATH}/revert", {"revision": 4}, 200)
+    assert exported[4] == _exported(api)
+
+
+def _exported(api):
+    return sent(api, "GET", f"{PATH}/export?form=files", status=200)["files"]
+
+
 def test_the_memories_are_those_of_the_verified_revision(api):
     ready(api)
     before = memories(api)
@@ -630,5 +673,13 @@ def test_more_than_64_new_memories_wait_for_their_vectors(api):
     embedded = api.house.rows(
         "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant RETURN m.embedded, count(*)"
     )
-    assert 64 == dict(embedded)[True]
-    assert dict(embedded)[False]
+    assert [False] == list(dict(embedded))
+    changed(api, "experience", many[0] | {"title": "T"})
+    approved(api, "experience")
+    pushed(api)
+    rows = api.house.rows(
+        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant AND m.embedded RETURN m.content"
+    )
+    assert ["T at Acme in London, from 2019 to 2021-03. Tools: Neo4j. Domains: energy."] == [
+        content for (content,) in rows
+    ]

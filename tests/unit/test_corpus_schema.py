@@ -194,6 +194,18 @@ def test_a_problem_says_what_a_value_must_be(change, problem):
     assert found.message.startswith(problem[1])
 
 
+def test_problems_keep_their_paths_beside_items_that_were_sound_before():
+    sound = [an_experience(f"sound_{number}") for number in range(3)]
+    assert () == corpus_problems(a_corpus(experience=sound), POLICY)
+
+    broken = a_corpus(experience=[*sound, an_experience("broken", title=1)])
+
+    assert ["experience.3.title"] == paths(corpus_problems(broken, POLICY))
+    assert () == corpus_problems(a_corpus(experience=sound), POLICY)
+    again = a_corpus(experience=[*sound, sound[1]])
+    assert ["experience.3.id"] == paths(corpus_problems(again, POLICY))
+
+
 def test_what_is_no_object_is_a_problem_of_the_whole():
     assert (Problem(path="corpus", message="Must be an object."),) == schema_problems([])
 

@@ -156,6 +156,7 @@ def test_no_file_spells_a_constant_out():
         "ALWAYS_MS",
         "MADE_UID",
         "SHARED_NAME",
+        "WHOLE_EVERY",
     } == set(CONSTANTS)
     assert set(EdgeType) == set(CONSTANTS["EDGE_TYPES"].split("|"))
     assert set(LineageType) == set(CONSTANTS["LINEAGE_TYPES"].split("|"))
