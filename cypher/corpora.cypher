@@ -1,6 +1,6 @@
 // fragment: corpus_commit
 // A commit as it is read, with the hash of the one before it and the text of each document by its path.
-CASE WHEN c IS NULL THEN null ELSE c {.sha, .revision, .message, .key_id, .tree, .failed, .error, .retry_count,
+CASE WHEN c IS NULL THEN null ELSE c {.sha, .revision, .message, .key_id, .cause, .tree, .failed, .error, .retry_count,
   at: toString(c.at),
   parent: head(COLLECT { MATCH (c)-[:PARENT]->(p:CorpusCommit) RETURN p.sha ORDER BY p.key }),
   documents: COLLECT { MATCH (c)-[h:HOLDS]->(d:CorpusDocument) RETURN [h.path, d.text] ORDER BY h.path, d.key }
@@ -185,8 +185,9 @@ WHERE c.space = $space AND c.revision > 0
 @history_shown
   AND (c.revision < $cursor_revision OR (c.revision = $cursor_revision AND c.key > $cursor_key))
 WITH c ORDER BY c.revision DESC, c.key LIMIT $limit
-RETURN c.key AS key, c {.sha, .revision, .message, .key_id, .tree, .failed, .error, .retry_count, at: toString(c.at),
-  parent: head(COLLECT { MATCH (c)-[:PARENT]->(p:CorpusCommit) RETURN p.sha ORDER BY p.key }), documents: []} AS commit
+RETURN c.key AS key, c {.sha, .revision, .message, .key_id, .cause, .tree, .failed, .error, .retry_count,
+  at: toString(c.at), documents: [],
+  parent: head(COLLECT { MATCH (c)-[:PARENT]->(p:CorpusCommit) RETURN p.sha ORDER BY p.key })} AS commit
 ORDER BY c.revision DESC, c.key;
 
 // name: count_history

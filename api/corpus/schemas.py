@@ -7,10 +7,11 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 from api.fields import ErrorSchema, Flag, Id, RequestSchema, Text, UtcDateTime
 from api.paging import page_of
 from graphmem.corpus.status import EmissionPolicy, Intent
-from graphmem.model.corpus import Basis, Section
+from graphmem.model.corpus import SESSION_CHARS_MAX, Basis, Section
 
 _SESSION = validate.Regexp(
-    r"[A-Za-z0-9._-]{1,128}\Z", error="Must be 1 to 128 letters, digits, dots, - or _."
+    rf"[A-Za-z0-9._-]{{1,{SESSION_CHARS_MAX}}}\Z",
+    error=f"Must be 1 to {SESSION_CHARS_MAX} letters, digits, dots, - or _.",
 )
 _NAME = validate.Length(1, 200)
 _MESSAGE = validate.Length(1, 500)

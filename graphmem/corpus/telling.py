@@ -1,5 +1,6 @@
 """Telling: a status is told, and the audience that saw it is remembered (000, Status)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -30,6 +31,11 @@ class TellStatus(CorpusOperation[Status]):
     audience: str
     intent: Intent | None
     emission: EmissionPolicy
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """What the audience is called."""
+        return (self.audience,)
 
     def read_more(self, transaction: Workbench, repository: CorpusRepository) -> LastShown | None:  # noqa: ARG002
         """What the audience saw last."""

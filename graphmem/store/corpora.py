@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from graphmem.model.corpus import (
+    PUSH,
     REPOSITORY,
     ROOM,
     Approval,
@@ -242,6 +243,7 @@ def _save_commit(transaction: Transaction, space: Space, new: NewCommit) -> None
             "revision": commit.revision,
             "message": commit.message,
             "key_id": commit.key_id,
+            "cause": commit.cause,
             "tree": json.dumps(dict(commit.tree), ensure_ascii=False, sort_keys=True),
             "retry_count": stored.retry_count,
         },
@@ -441,6 +443,7 @@ def _commit(node: Mapping[str, Any]) -> StoredCommit:
             key_id=node["key_id"],
             tree=json.loads(node["tree"]),
             has_failed=bool(node["failed"]),
+            cause=node["cause"] or PUSH,
         ),
         parent=node["parent"],
         documents=_documents(node["documents"]),

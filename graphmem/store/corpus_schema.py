@@ -55,6 +55,7 @@ class CorpusCommitNode(StructuredNode):
     revision = IntegerProperty(required=True)
     message = StringProperty(required=True)
     key_id = StringProperty(required=True)
+    cause = StringProperty()
     tree = StringProperty(required=True)
     at = UtcTimeProperty(required=True)
     failed = BooleanProperty()

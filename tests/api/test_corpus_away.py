@@ -35,6 +35,11 @@ def files(api):
     return sorted(folder.glob("*")) if folder.exists() else []
 
 
+def verify(api, **more):
+    body = {"space": "corpus:ada"} | more
+    return sent(api, "POST", "/v1/jobs/corpus_verify/runs", body, 200)["run"]
+
+
 def edit(api, status, item=OWNER, path=f"{PATH}/draft/projects"):
     return sent(api, "PUT", path, item, status)
 
@@ -87,8 +92,10 @@ def test_a_push_with_nothing_at_hand_says_so(api, away):
     context.__exit__(None, None, None)
 
     assert (False, False) == (failed["persisted"], failed["fallback_used"])
-    assert [] == files(api)
-    assert "CORPUS_READY" == state(api)
+    verify(api)
+    assert ("PERSIST_FAILED", []) == (state(api), files(api))
+    shown = sent(api, "POST", f"{PATH}/status", {"audience": "ada"}, 200)
+    assert "fallback_used" not in shown["fields"]
 
 
 def test_a_push_that_was_not_taken_has_failed_as_soon_as_that_can_be_recorded(api, monkeypatch):
@@ -102,9 +109,7 @@ def test_a_push_that_was_not_taken_has_failed_as_soon_as_that_can_be_recorded(ap
     assert apply is PushDraft.apply_records
     assert (False, True) == (failed["persisted"], failed["fallback_used"])
 
-    run = sent(api, "POST", "/v1/jobs/corpus_verify/runs", {"space": "corpus:ada"}, 200)["run"]
-
-    assert "succeeded" == run["status"]
+    assert "succeeded" == verify(api)["status"]
     assert "PERSIST_FAILED" == state(api)
     assert ("CORPUS_READY", "PERSIST_FAILED", "push") == transitions(api)[-1]
     restored = sent(api, "POST", f"{PATH}/draft/restore", status=200)
