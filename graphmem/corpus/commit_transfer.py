@@ -253,7 +253,8 @@ class RepositoryTransfer(CorpusTransfer):
             newest=CorpusWork(**newest) if newest else None,
             head_sha=head,
         )
-        said = [*repository.topics, *([repository.turn] if repository.turn else [])]
+        method = repository.newest.method if repository.newest else None
+        said = [*repository.topics, *filter(None, (repository.turn, method))]
         return Loaded(key=space.key, record=(repository, verified), texts=said)
 
     def take_in(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool]:

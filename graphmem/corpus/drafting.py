@@ -90,16 +90,16 @@ def draft_to_write(
     known: CorpusDraft | None,
     base: Head,
     repository: CorpusRepository,
-    look: Look,
+    look: Callable[[], Look],
 ) -> CorpusDraft:
     """The draft that an edit or push begins from: a stale one that nobody edited is pulled first.
 
     ``base`` is what the known one was made from. What cannot be read is not pulled.
     """
     is_left_out = pull_before_write(known, base, repository.verified_head)
-    if known and (is_left_out or look.corpus is None):
+    if known and (is_left_out or look().corpus is None):
         return known
-    return fresh_draft(session, repository, look)
+    return fresh_draft(session, repository, look())
 
 
 def view_of(
@@ -185,7 +185,9 @@ class ChangeDraft(CorpusOperation[DraftChange]):
         world.check_there()
         more: DraftWorld = world.more
         check_sessions(more.draft, more.sessions)
-        draft = draft_to_write(self.session, more.draft, more.base, world.repository, world.look)
+        draft = draft_to_write(
+            self.session, more.draft, more.base, world.repository, lambda: world.look
+        )
         made = self.change(draft.corpus)
         corpus = kept_form(made.corpus, self.policy, self.new_id)
         made = replace(made, corpus=corpus)

@@ -64,8 +64,10 @@ def edit_of(kept: Mapping[str, Any]) -> Edit:
         uid=kept["uid"],
         match=tuple(kept["match"]),
         allows_blank=kept["allows_blank"],
-        revision=kept["revision"],
-        files={path: Document(path=path, text=text) for path, text in kept["files"].items()},
+        revision=kept.get("revision", 0),
+        files={
+            path: Document(path=path, text=text) for path, text in kept.get("files", {}).items()
+        },
     )
 
 

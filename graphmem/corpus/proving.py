@@ -5,11 +5,13 @@ The operation that moves VERIFIED records the write, and writes the memories.
 
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from itertools import islice
+from typing import Any
 
 from graphmem.corpus.corpus_operation import CorpusOperation, CorpusWorld
-from graphmem.corpus.documents import MANIFEST, content_hash
+from graphmem.corpus.documents import MANIFEST, content_hash, payload
 from graphmem.corpus.looks import Look
 from graphmem.corpus.memory_changes import MemoryChanges, memory_changes
 from graphmem.corpus.push_attempts import proved
@@ -36,6 +38,7 @@ from graphmem.store.corpora import (
 
 log = logging.getLogger(__name__)
 
+_PAYLOADS_MAX = 20  # in a trace
 _FORBIDDEN = "forbidden_transition"
 # what the validator let pass before it was written
 VALIDATED = frozenset({PUSH, COMPLETION, REVERT})
@@ -217,6 +220,23 @@ class ProveCommit(CorpusOperation[PushResult]):
         wanted = wanted_memories(proof.stored, proof.look, self.policy)
         return memory_changes(wanted, proof.present)
 
+    def _payloads(self, proof: Proof) -> dict[str, Any]:
+        """The figures of what was read back and is not what was written, and of that if known."""
+        written = self.plan.payloads if self.plan else {}
+        stored = proof.stored
+        wrong = (
+            document
+            for path, document in sorted(stored.documents.items())
+            if document.sha256 != stored.commit.tree.get(path)
+        )
+        return {
+            document.path: {
+                "read": asdict(payload(document)),
+                "written": asdict(written[document.path]) if document.path in written else None,
+            }
+            for document in islice(wrong, _PAYLOADS_MAX)
+        }
+
     def _marked(
         self, world: CorpusWorld, proof: Proof, result: PushResult, now: datetime
     ) -> Decided[PushResult]:
@@ -231,5 +251,10 @@ class ProveCommit(CorpusOperation[PushResult]):
             rebased=((proof.stored.revision, back),),
             transitions=tuple(ledger.transitions),
         )
-        event = self.event(Effect.CORPUS_FAILED, str(proof.stored.revision), why=str(result.reason))
+        event = self.event(
+            Effect.CORPUS_FAILED,
+            str(proof.stored.revision),
+            why=str(result.reason),
+            payloads=self._payloads(proof),
+        )
         return Decided(answer=replace(result, state=ledger.state), events=(event,), records=changed)

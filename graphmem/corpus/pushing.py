@@ -174,8 +174,13 @@ class PushDraft(WriteRevision):
         """The draft, what it was made from, and what was said of what it says."""
         known = draft_of(transaction, self.space, self.session)
         base = head_of(transaction, repository, known.revision) if known else Head()
-        look = self.looks.at(repository.verified, self.policy)
-        draft = draft_to_write(self.session, known, base, repository, look)
+        draft = draft_to_write(
+            self.session,
+            known,
+            base,
+            repository,
+            lambda: self.looks.at(repository.verified, self.policy),
+        )
         is_pulled = draft is not known
         hashes = section_hashes(normalised(draft.corpus, drops_links=False)).values()
         return _PushWorld(

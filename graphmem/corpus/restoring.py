@@ -52,7 +52,9 @@ class RestoreDraft(CorpusOperation[DraftChange]):
         world.check_there()
         more: DraftWorld = world.more
         check_sessions(more.draft, more.sessions)
-        draft = draft_to_write(self.session, more.draft, more.base, world.repository, world.look)
+        draft = draft_to_write(
+            self.session, more.draft, more.base, world.repository, lambda: world.look
+        )
         not_made = list(self.not_made)
         for edit in self.edits:
             try:

@@ -17,6 +17,7 @@ from careers import (
     transitions,
 )
 from corpora import (
+    JSON,
     a_corpus,
     a_file,
     a_project,
@@ -24,11 +25,14 @@ from corpora import (
     documents,
     without,
 )
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from graphmem.corpus.importing import GivenRevision
 from graphmem.corpus.keeper import CorpusKeeper
 from graphmem.corpus.pushing import CompleteOnboarding, PushDraft
 from graphmem.errors import InvalidInput, StoreUnavailable
+from graphmem.model.corpus import Section
 from graphmem.model.space import parse_space
 
 OWNER = a_project(role="owner")
@@ -458,3 +462,135 @@ def test_a_file_of_an_import_runs_nothing_and_lies_nowhere_else(api):
         body = texts() | {path: "x"}
         assert [f"files.{path}"] == list(imported(api, body, 422)["error"]["fields"])
     assert ["files.a"] == list(imported(api, {"a": "x", "a/b": "y"}, 422)["error"]["fields"])
+
+
+# --- what belongs together
+
+
+def test_the_trace_of_a_failed_proof_has_the_figures_of_what_was_read(api, monkeypatch):
+    ready(api)
+    put(api, OWNER)
+    approved(api, "projects")
+    path = "corpus_project_proj_1.json"
+
+    with between(monkeypatch, lambda: spoiled(api, path, "é\n", at="HEAD")):
+        pushed(api, status=503)
+
+    told = api.house.rows(
+        "MATCH (t:Trace) WHERE $space IN t.spaces AND t.events CONTAINS 'corpus_failed'"
+        " RETURN t.events",
+        space=f"{api.house.caller.tenant}/corpus:ada",
+    )
+    ((events,),) = told
+    (event,) = [each for each in json.loads(events) if each["outcome"] == "corpus_failed"]
+    figures = event["payloads"][path]
+    assert (2, 3, True, 1) == tuple(
+        figures["read"][name]
+        for name in ("char_len", "byte_len", "contains_non_ascii", "newline_count")
+    )
+    assert not figures["written"]["contains_non_ascii"]
+
+
+def test_a_push_of_a_clean_draft_writes_nothing_but_that_it_was_made(api):
+    ready(api)
+    told = (
+        "MATCH (n) WHERE n.space STARTS WITH $tenant AND NOT n:CorpusRepository AND NOT n:Trace"
+        " AND NOT n:TraceEvent"
+        " RETURN labels(n)[0] AS label, properties(n) AS held ORDER BY label, n.key"
+    )
+    before = api.house.rows(told)
+
+    done = pushed(api)
+
+    assert ("not_dirty", False, True) == (done["reason"], done["pushed"], done["persisted"])
+    assert before == api.house.rows(told)
+
+
+def test_a_draft_is_the_same_after_its_push_and_a_pull(api):
+    ready(api)
+    put(api, an_experience("exp_é 2", title="Chief"), "experience")
+    approved(api)
+    before = without(draft(api)["corpus"], "metadata")
+
+    pushed(api)
+    sent(api, "POST", f"{PATH}/pull", {"force": True}, 200)
+
+    assert before == without(draft(api)["corpus"], "metadata")
+    assert not draft(api)["dirty"]
+
+
+def test_the_memories_of_many_pushes_are_those_of_one_import(api):
+    ready(api)
+    put(api, an_experience("exp_2", title="Chief", bullets=["One", "Two"]), "experience")
+    approved(api)
+    pushed(api)
+    sent(api, "DELETE", f"{PATH}/draft/projects/proj_1", status=200)
+    put(api, an_experience("exp_2", bullets=["Two"]), "experience")
+    approved(api)
+    pushed(api)
+    files = sent(api, "GET", f"{PATH}/export")["files"]
+    sent(api, "POST", "/v1/corpora/bob/bootstrap", {"turn": "t"}, 201)
+    body = {"files": files, "into": "repository"}
+
+    sent(api, "POST", "/v1/corpora/bob/import", body, 200)
+
+    assert remembered(api, "ada") == remembered(api, "bob")
+
+
+def remembered(api, owner):
+    return api.house.rows(
+        "MATCH (m:Memory {space: $tenant + $corpus, status: 'active'})"
+        " RETURN m.content, m.type, m.native, toString(m.valid_from), toString(m.valid_until)"
+        " ORDER BY m.native, m.content",
+        corpus=f"corpus:{owner}",
+    )
+
+
+@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.dictionaries(st.sampled_from(list(Section)), JSON, min_size=1), st.booleans())
+def test_whatever_files_say_no_answer_is_a_500(api_of_module, changes, is_legacy):
+    api = api_of_module
+    api.client.application.extensions["graphmem"] = api.house.graphmem
+    corpus = a_corpus() | {section.value: value for section, value in changes.items()}
+    name = f"o{abs(hash(json.dumps(corpus)))}{is_legacy}"
+    path = f"/v1/corpora/{name}"
+    files = {
+        f"corpus_{section}.json": json.dumps({section: corpus[section]})
+        for section in Section
+        if section not in {"experience", "projects"}
+    }
+    manifest = {
+        "experience_files": [{"id": "e", "path": "corpus_experience_e.json"}],
+        "project_files": corpus["projects"],
+    }
+    files |= {
+        "corpus_index.json": json.dumps(manifest),
+        "corpus_experience_e.json": json.dumps({"experience": corpus["experience"]}),
+    }
+    if is_legacy:
+        files = {"career_corpus.json": json.dumps(corpus)}
+    sent(api, "POST", f"{path}/bootstrap", {"turn": name})
+    calls = [
+        ("POST", "import", {"files": files, "into": "repository"}),
+        ("GET", "", None),
+        ("GET", "draft", None),
+        ("GET", "onboarding", None),
+        *(("GET", f"export?form={form}", None) for form in ("single", "json-resume", "zip")),
+        ("PATCH", "draft", changes),
+        ("GET", "draft", None),
+        ("GET", "onboarding", None),
+        ("PUT", "draft/experience", an_experience()),
+        ("POST", "push", {"scaffold": True}),
+        ("POST", "pull", {"force": True}),
+        ("POST", "repair", {}),
+        ("GET", "status", None),
+    ]
+    for method, call, body in calls:
+        given_ = {} if body is None else {"json": body}
+        answer = api.client.open(
+            f"{path}/{call}".rstrip("/"),
+            method=method,
+            headers={"X-API-Key": api.key},
+            **given_,
+        )
+        assert 500 > answer.status_code, (method, call)
