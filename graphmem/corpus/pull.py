@@ -100,12 +100,13 @@ def is_edited(draft: CorpusDraft, base: Head) -> bool:
 def pull_before_write(draft: CorpusDraft | None, base: Head, head: Head) -> PullResult | None:
     """The result of the pull that comes before a write, where it is left out; None: pull first.
 
-    It is, where a draft is loaded that was made from the head, or was edited since: what is edited
-    is joined when it is pushed. ``base`` is what the draft was made from.
+    It is, where a draft is loaded that was made from the head, or from a newer revision that waits
+    for its proof, or was edited since: what is edited is joined when it is pushed. ``base`` is what
+    the draft was made from.
     """
     if draft is None:
         return None
-    is_current = draft.revision == head.revision or (
+    is_current = draft.revision >= head.revision or (
         seen_hash(base.documents) == seen_hash(head.documents)
     )
     is_fresh = is_current or is_edited(draft, base)

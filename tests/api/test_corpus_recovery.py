@@ -164,6 +164,22 @@ def test_a_push_of_a_stale_draft_that_nobody_edited_takes_the_newest_revision(ap
     assert (3, "owner") == (found["revision"], found["corpus"]["projects"][0]["role"])
 
 
+def test_an_edit_after_a_push_that_waits_for_its_proof_goes_on_from_that(api, monkeypatch):
+    ready(api)
+    put(api, OWNER)
+    approved(api, "projects")
+    with monkeypatch.context() as patch:
+        patch.setattr(CorpusKeeper, "prove", away)
+        pushed(api, status=503)
+
+    put(api, a_project(role="chief"), status=200)
+
+    assert 3 == draft(api)["revision"]
+    approved(api, "projects")
+    done = pushed(api)
+    assert (True, 0, "CORPUS_READY") == (done["persisted"], done["retry_count"], done["state"])
+
+
 def test_an_edited_draft_is_never_pulled_by_a_write(api):
     ready(api)
     put(api, an_experience(title="Chief"), "experience", session="two")

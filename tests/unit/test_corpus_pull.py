@@ -117,8 +117,15 @@ def test_a_kept_draft_has_the_next_free_name(session, sessions, name):
         (EDITED, a_head()),
         (EDITED, NEWER),
         (CLEAN, replace(a_head(), revision=7)),
+        (CLEAN, Head()),
     ],
-    ids=["of the head", "edited", "edited and stale", "of another revision that says the same"],
+    ids=[
+        "of the head",
+        "edited",
+        "edited, stale",
+        "of one that says the same",
+        "of an unproved one",
+    ],
 )
 def test_the_pull_before_a_write_is_left_out_where_the_draft_is_fresh(draft, head):
     found = pull_before_write(draft, a_head(), head)
