@@ -1,6 +1,6 @@
 // fragment: corpus_commit
 // A commit as it is read, with the hash of the one before it and what it holds: each text by its path, some packed.
-c {.sha, .revision, .message, .key_id, .tree, .delta, .failed, .error, .retry_count,
+c {.sha, .revision, .message, .key_id, .cause, .tree, .delta, .failed, .error, .retry_count,
   at: toString(c.at),
   parent: head(COLLECT { MATCH (c)-[:PARENT]->(p:CorpusCommit) RETURN p.sha ORDER BY p.key }),
   documents: COLLECT {
@@ -254,7 +254,7 @@ RETURN head(COLLECT { MATCH (r)-[:HEAD]->(c:CorpusCommit) RETURN c.sha ORDER BY 
 WITH r, @corpus_repository AS repository
 OPTIONAL MATCH (c:CorpusCommit {key: $space + '|commit|' + $sha})
 RETURN repository, c {
-  .sha, .revision, .message, .key_id, .tree, .delta, .failed, .error, .retry_count, at: toString(c.at),
+  .sha, .revision, .message, .key_id, .cause, .tree, .delta, .failed, .error, .retry_count, at: toString(c.at),
   parent: head(COLLECT { MATCH (c)-[:PARENT]->(p:CorpusCommit) RETURN p.sha ORDER BY p.key }),
   documents: COLLECT {
     MATCH (c)-[h:HOLDS]->(d:CorpusDocument)
@@ -294,7 +294,7 @@ WHERE c.space = $space AND c.revision > 0
 @history_shown
   AND (c.revision < $cursor_revision OR (c.revision = $cursor_revision AND c.key > $cursor_key))
 WITH c ORDER BY c.revision DESC, c.key LIMIT $limit
-RETURN c.key AS key, c {.sha, .revision, .message, .key_id, .tree, .delta, .failed, .error, .retry_count,
+RETURN c.key AS key, c {.sha, .revision, .message, .key_id, .cause, .tree, .delta, .failed, .error, .retry_count,
   at: toString(c.at), documents: [],
   parent: head(COLLECT { MATCH (c)-[:PARENT]->(p:CorpusCommit) RETURN p.sha ORDER BY p.key })} AS commit,
   CASE WHEN c.delta IS NULL THEN [] ELSE COLLECT {

@@ -6,6 +6,7 @@ from itertools import count
 from hypothesis import strategies as st
 
 from graphmem.corpus.manifest import split
+from graphmem.corpus.notes_policy import spoken_of
 from graphmem.model.corpus import Document, Head, Section
 
 NOW = datetime(2026, 3, 1, 9, 5, tzinfo=UTC)
@@ -97,7 +98,7 @@ def without(value, name):
 
 
 TEXTS = st.lists(SOME, max_size=3)
-NOTES = st.one_of(st.none(), SOME)
+NOTES = st.one_of(st.none(), SOME.filter(lambda text: spoken_of(text) is None))
 
 
 def _items(required, optional):

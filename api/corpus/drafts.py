@@ -135,7 +135,8 @@ def _edited(owner: str, query: dict[str, Any], edit: Edit) -> Response:
 
 def _draft_answer(space: Space, session: str, made: DraftChange) -> Response:
     shown = draft_view(keeper().draft(space, session, made))
-    response = jsonify(shown | ({"id": made.item} if made.item else {}))
+    named = {"id": made.item, "kept_as": made.kept_as}
+    response = jsonify(shown | {name: value for name, value in named.items() if value})
     response.status_code = HTTPStatus.CREATED if made.is_new else HTTPStatus.OK
     return response
 

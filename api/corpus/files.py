@@ -20,10 +20,7 @@ from api.corpus.schemas import (
 )
 from api.json_blueprint import JsonBlueprint
 from api.paging import PageQuery, cursor_of, page_answer
-from graphmem.corpus.drafting import words_of
-from graphmem.corpus.importing import corpus_of, files_of
-from graphmem.corpus.json_resume import json_resume
-from graphmem.corpus.manifest import split, with_ids
+from graphmem.corpus.importing import corpus_of, documents_of, files_of
 from graphmem.corpus.packing import corpus_in, differences, sections_in, zipped
 from graphmem.corpus.pushing import CorpusInvalid
 from graphmem.errors import NotFound
@@ -101,8 +98,11 @@ def _head(space: Space, revision: int) -> Head:
 @blueprint.response(200, CorpusExportAnswer)
 def export(query: dict[str, Any], owner: str) -> Response:
     """Give the verified revision as files, as a zip, as one corpus, or as a JSON Resume."""
-    head = keeper().files(corpus_space(owner))
-    form = query["form"]
+    space, form = corpus_space(owner), query["form"]
+    if form == "json-resume":
+        revision, resume = keeper().resume(space)
+        return jsonify(revision=revision, resume=resume)
+    head = keeper().files(space)
     if form == "files":
         files = {path: document.text for path, document in head.documents.items()}
         return jsonify(revision=head.revision, files=files)
@@ -111,10 +111,7 @@ def export(query: dict[str, Any], owner: str) -> Response:
         response = Response(zipped(head.documents), mimetype="application/zip")
         response.headers["Content-Disposition"] = f'attachment; filename="{name}"'
         return response
-    corpus = _corpus(head)
-    if form == "single":
-        return jsonify(revision=head.revision, corpus=corpus)
-    return jsonify(revision=head.revision, resume=json_resume(corpus))
+    return jsonify(revision=head.revision, corpus=_corpus(head))
 
 
 def _corpus(head: Head) -> Corpus:
@@ -140,21 +137,14 @@ def import_(values: dict[str, Any], query: dict[str, Any], owner: str) -> Respon
     if "files" in values:
         files = files_of(values["files"], policy)
     if values["into"] == "repository":
-        documents = files if files is not None else _split(values["corpus"], policy)
+        documents = files if files is not None else _documents(values["corpus"], policy)
         result = keeper().import_revision(space, documents, caller=g.caller)
         return push_answer(space, result, is_technical=True)
     corpus = values["corpus"] if files is None else corpus_of(files)
     session = query["session"]
-    made = keeper().import_draft(
-        space, session, corpus, files, words=words_of(corpus), caller=g.caller
-    )
+    made = keeper().import_draft(space, session, corpus, files, caller=g.caller)
     return jsonify(draft_view(keeper().draft(space, session, made)))
 
 
-def _split(corpus: Corpus, policy: CorpusPolicy) -> Documents:
-    """A corpus from outside as documents."""
-    words_of(corpus)
-    with_all = with_ids(corpus, keeper().new_id)
-    made = split(with_all, before={}, generated_at=keeper().clock.now())
-    texts = {path: document.text for path, document in made.items()}
-    return files_of(texts, policy)
+def _documents(corpus: Corpus, policy: CorpusPolicy) -> Documents:
+    return documents_of(corpus, policy, new_id=keeper().new_id, now=keeper().clock.now())

@@ -6,16 +6,17 @@ from marshmallow import Schema, ValidationError, fields, validate, validates_sch
 
 from api.fields import ErrorSchema, Flag, Id, RequestSchema, Text, UtcDateTime
 from api.paging import page_of
+from graphmem.corpus.folder import FILES_MAX
 from graphmem.corpus.status import EmissionPolicy, Intent
-from graphmem.model.corpus import Basis, Section
+from graphmem.model.corpus import SESSION_CHARS_MAX, Basis, Section
 
 _SESSION = validate.Regexp(
-    r"[A-Za-z0-9._-]{1,128}\Z", error="Must be 1 to 128 letters, digits, dots, - or _."
+    rf"[A-Za-z0-9._-]{{1,{SESSION_CHARS_MAX}}}\Z",
+    error=f"Must be 1 to {SESSION_CHARS_MAX} letters, digits, dots, - or _.",
 )
 _NAME = validate.Length(1, 200)
 _MESSAGE = validate.Length(1, 500)
 _READ_CHARS = 1_000_000
-_FILES_MAX = 5_000
 _SHA = validate.Regexp(r"[0-9a-f]{64}\Z", error="Must be a SHA-256 in hex.")
 
 
@@ -132,7 +133,7 @@ class CorpusApprovalAnswer(Schema):
 
 
 class CorpusListedApproval(CorpusApprovalAnswer):
-    """The same in a list."""
+    """An approval in a list, with the key that gave it."""
 
     key_id = fields.String()
 
@@ -364,7 +365,7 @@ class CorpusImportBody(RequestSchema):
     """Files or a corpus from outside, for a draft or as the first revision."""
 
     files = fields.Dict(
-        keys=fields.String(), values=fields.String(), validate=validate.Length(1, _FILES_MAX)
+        keys=fields.String(), values=fields.String(), validate=validate.Length(1, FILES_MAX)
     )
     corpus = fields.Dict(keys=fields.String())
     into = fields.String(load_default="draft", validate=validate.OneOf(["draft", "repository"]))

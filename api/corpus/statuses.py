@@ -18,9 +18,9 @@ from api.corpus.schemas import (
     SessionQuery,
 )
 from api.json_blueprint import JsonBlueprint
-from graphmem.corpus.drafting import words_of
 from graphmem.corpus.normalise import summary
 from graphmem.corpus.onboarding import receipt
+from graphmem.corpus.schema import check_value
 from graphmem.corpus.status import Status, emission_policy
 from graphmem.model.caller import Role
 
@@ -74,7 +74,7 @@ def ingest(values: dict[str, Any], owner: str) -> Response:
     """Say what was read of a source; nothing of it is stored or judged."""
     corpus_space(owner, Role.WRITER)
     content = values["text"] if "text" in values else values["document"]
-    words_of(content)
+    check_value(content)
     found = receipt(values["source"], content)
     return jsonify(
         source=found.source,
@@ -91,7 +91,7 @@ def ingest(values: dict[str, Any], owner: str) -> Response:
 def normalise(values: dict[str, Any], owner: str) -> Response:
     """Give a document in its one form, and what a person should look at; nothing is stored."""
     corpus_space(owner, Role.WRITER)
-    words_of(values["document"])
+    check_value(values["document"])
     found = summary(values["document"])
     return jsonify(
         document=found.document,

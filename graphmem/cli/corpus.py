@@ -1,16 +1,18 @@
 """The commands of career corpora: how one stands, and its files in a folder and back."""
 
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import click
 
 from graphmem.cli.shared import TENANT, named_wrongly, open_service, operator, with_settings
-from graphmem.corpus.git_folder import checked_in, commits_of, write_files
-from graphmem.corpus.importing import corpus_of, files_of
+from graphmem.corpus.assembly import foreign_files
+from graphmem.corpus.folder import read_files, write_files
+from graphmem.corpus.git_folder import checked_in, commits_of
+from graphmem.corpus.importing import GivenRevision, corpus_of, files_of
 from graphmem.corpus.keeper import CorpusKeeper
-from graphmem.corpus.push_result import PushResult
-from graphmem.corpus.schema import texts
 from graphmem.errors import Conflict, InvalidInput
+from graphmem.model.policy.corpus import CorpusPolicy
 from graphmem.model.space import Space, SpaceKind, parse_writable_space
 from graphmem.settings import Settings
 
@@ -81,38 +83,40 @@ def import_(
         if not keeper.corpora.find(space).is_there:
             keeper.bootstrap(space, "cli", (), caller=caller)
         if into == "draft" and not git:
-            files = files_of(_read(folder), policy)
-            found = corpus_of(files)
-            words = [text for _, text in texts(found)]
-            keeper.import_draft(space, session, found, files, words=words, caller=caller)
+            files = files_of(_read(folder, policy), policy)
+            keeper.import_draft(space, session, corpus_of(files), files, caller=caller)
+            _tell_left_out(foreign_files(files))
             click.echo(f"{len(files)} files are the draft {session}")
             return
-        revisions = commits_of(folder) if git else [("Import", None, _read(folder))]
-        for number, (message, at, found_files) in enumerate(revisions):
-            files = files_of(found_files, policy)
-            result = keeper.import_revision(
-                space, files, message=message, at=at, is_later=number > 0, caller=caller
-            )
-            _check(result)
+        revisions = (
+            list(_commits(folder, policy))
+            if git
+            else [GivenRevision(files=files_of(_read(folder, policy), policy))]
+        )
+        result = keeper.import_history(space, revisions, caller=caller)
+        if not result.ok:
+            raise Conflict(str(result.reason))
         click.echo(f"{len(revisions)} revisions, {keeper.view(space).state}")
 
 
-def _check(result: PushResult) -> None:
-    if not result.ok:
-        raise Conflict(str(result.reason))
+def _commits(folder: Path, policy: CorpusPolicy) -> Iterator[GivenRevision]:
+    """The commits of a git folder as revisions."""
+    for commit in commits_of(folder, most_bytes=policy.document_bytes):
+        _tell_left_out(commit.left_out)
+        files = files_of(commit.files, policy)
+        yield GivenRevision(files=files, message=commit.message, at=commit.at)
 
 
-def _read(folder: Path) -> dict[str, str]:
-    """The JSON files of a folder."""
-    found = {}
-    for path in sorted(folder.glob("*.json")):
-        try:
-            found[path.name] = path.read_bytes().decode("utf-8")
-        except UnicodeDecodeError as error:
-            raise InvalidInput({f"files.{path.name}": ["Must be UTF-8."]}) from error
-    if not found:
-        raise InvalidInput({"folder": ["Has no JSON files."]})
-    return found
+def _read(folder: Path, policy: CorpusPolicy) -> Mapping[str, str]:
+    found = read_files(folder, most_bytes=policy.document_bytes)
+    _tell_left_out(found.left_out)
+    return found.texts
+
+
+def _tell_left_out(paths: Sequence[str]) -> None:
+    """Name the files that are not taken along."""
+    for path in paths:
+        click.echo(f"left out: {path!r}", err=True)
 
 
 def _space(owner: str, tenant: str) -> Space:

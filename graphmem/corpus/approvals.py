@@ -7,17 +7,22 @@ from typing import Any
 
 from graphmem.corpus.blanks import is_blank
 from graphmem.corpus.documents import digest
+from graphmem.corpus.scaffold import SCAFFOLDED, scaffold_of
 from graphmem.errors import Conflict
 from graphmem.model.corpus import SET_BY_SERVICE, Approval, Basis, Corpus, Section
 
 
 def section_content(corpus: Corpus, section: Section) -> Any:  # noqa: ANN401 - any JSON
-    """What a section says: of metadata only what the service does not set."""
+    """What a section says: of metadata only what the service does not set.
+
+    One that is absent or empty says what its scaffold says, which a push writes for it.
+    """
     content = corpus.get(section)
     if section is Section.METADATA:
         fields = content if isinstance(content, dict) else {}
         return {name: value for name, value in fields.items() if name not in SET_BY_SERVICE}
-    return content
+    is_empty = content is None or content in ({}, [])
+    return scaffold_of(section) if is_empty and section in SCAFFOLDED else content
 
 
 def section_hash(corpus: Corpus, section: Section) -> str:
@@ -73,7 +78,8 @@ def approval_of(
 def standing(approvals: Iterable[Approval], corpus: Corpus) -> Mapping[Section, Approval]:
     """The approvals that hold for a corpus.
 
-    The latest word on a content counts; an edit voids the approval of what it changes.
+    The last word on a content counts, whatever its time; an edit voids the approval of what it
+    changes.
     """
     return _standing(approvals, section_hashes(corpus))
 
@@ -81,13 +87,9 @@ def standing(approvals: Iterable[Approval], corpus: Corpus) -> Mapping[Section, 
 def _standing(
     approvals: Iterable[Approval], hashes: Mapping[Section, str]
 ) -> Mapping[Section, Approval]:
-    latest = {(each.section, each.content_sha256): each for each in sorted(approvals, key=_when)}
+    latest = {(each.section, each.content_sha256): each for each in approvals}
     current = (latest.get(key) for key in hashes.items())
     return {each.section: each for each in current if each and each.approved}
-
-
-def _when(approval: Approval) -> datetime:
-    return approval.at
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -6,7 +6,8 @@ from enum import StrEnum
 from typing import Any
 
 from graphmem.corpus.documents import LEGACY, MANIFEST, parsed
-from graphmem.corpus.manifest import CORE_FILES, ITEM_KEYS, ITEM_LISTS, is_unsafe, section_of
+from graphmem.corpus.file_names import is_unsafe
+from graphmem.corpus.manifest import CORE_FILES, ITEM_KEYS, ITEM_LISTS, section_of
 from graphmem.corpus.schema import SCHEMA_VERSION
 from graphmem.model.corpus import Corpus, Documents, Section
 

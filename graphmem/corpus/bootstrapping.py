@@ -9,9 +9,8 @@ from graphmem.corpus.corpus_operation import CorpusOperation, CorpusWorld
 from graphmem.corpus.initialisation import Initialisation, initialised
 from graphmem.gateway.operation import Decided
 from graphmem.model.event import Effect
-from graphmem.store.corpus_changes import (
-    CorpusChanges,
-)
+from graphmem.store.corpus_changes import CorpusChanges
+from graphmem.text.secrets import has_secret
 
 _TOPIC = re.compile(r"[a-z0-9][a-z0-9-]{0,49}")
 _TOPICS_MAX = 20
@@ -24,6 +23,11 @@ class Bootstrap(CorpusOperation[Initialisation]):
     turn: str
     topics: Sequence[object] = ()
     was_tried: bool = False
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """What the turn is called."""
+        return (self.turn,)
 
     def decided(self, world: CorpusWorld, now: datetime) -> Decided[Initialisation]:
         """Create it where there is none.
@@ -45,5 +49,5 @@ class Bootstrap(CorpusOperation[Initialisation]):
 
 def taken_topics(topics: Sequence[object]) -> tuple[str, ...]:
     """The topics that a repository can have; one that it cannot is ignored."""
-    taken = (each for each in topics if isinstance(each, str) and _TOPIC.fullmatch(each))
-    return tuple(dict.fromkeys(taken))[:_TOPICS_MAX]
+    named = (each for each in topics if isinstance(each, str) and _TOPIC.fullmatch(each))
+    return tuple(dict.fromkeys(each for each in named if not has_secret(each)))[:_TOPICS_MAX]

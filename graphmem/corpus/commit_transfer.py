@@ -9,11 +9,14 @@ from typing import Any, ClassVar
 
 from marshmallow import fields, validate
 
+from graphmem.corpus.file_names import check_paths
+from graphmem.corpus.words import words_of_files
 from graphmem.errors import InvalidInput
 from graphmem.gateway.workbench import Workbench
 from graphmem.intake.jsonl_format import Line, Moment, checked
 from graphmem.intake.record_transfer import Loaded, RecordTransfer, TakeInRecords
 from graphmem.model.corpus import (
+    PUSH,
     Commit,
     CorpusRepository,
     CorpusState,
@@ -41,6 +44,7 @@ Values = dict[str, Any]
 COUNT = validate.Range(0, 2**53)
 NUMBER = validate.Range(1, 2**53)
 _NAME = validate.Length(1, 1_000)
+_MESSAGE_CHARS = 100_000  # commits of other repositories can say much
 SHA = validate.Regexp(r"[0-9a-f]{64}\Z")
 
 
@@ -64,9 +68,10 @@ class CorpusCommitLine(Line):
     sha = fields.String(required=True, validate=SHA)
     parent = fields.String(validate=SHA, **_maybe())
     revision = fields.Integer(strict=True, required=True, validate=NUMBER)
-    message = name_field(required=True)
+    message = fields.String(required=True, validate=validate.Length(max=_MESSAGE_CHARS))
     at = Moment(required=True)
     key_id = name_field(required=True)
+    cause = name_field(load_default=PUSH)
     tree = texts_field()
     documents = texts_field()
     error = name_field(**_maybe())
@@ -162,6 +167,7 @@ class CommitTransfer(CorpusTransfer):
                 "message": commit.message,
                 "at": iso(commit.at),
                 "key_id": commit.key_id,
+                "cause": commit.cause,
                 "tree": dict(commit.tree),
                 "documents": {sha: text for sha, text in new.items() if sha not in told},
                 "error": stored.error,
@@ -173,9 +179,13 @@ class CommitTransfer(CorpusTransfer):
     def loaded(self, value: Any, space: Space) -> Loaded:  # noqa: ANN401 - any JSON
         """The commit of a line."""
         values = self.values(value, space)
+        check_paths(values["tree"], f"{self.kind}.tree")
         for sha, text in values["documents"].items():
             if text_digest(text) != sha:
                 raise InvalidInput({f"{self.kind}.documents.{sha}": ["Is not its hash."]})
+        documents = {
+            sha: Document(path=sha, text=text) for sha, text in values["documents"].items()
+        }
         stored = StoredCommit(
             sha=values["sha"],
             parent=values["parent"],
@@ -186,14 +196,15 @@ class CommitTransfer(CorpusTransfer):
                 message=values["message"],
                 at=values["at"],
                 key_id=values["key_id"],
+                cause=values["cause"],
                 tree=values["tree"],
                 has_failed=values["failed"],
             ),
-            documents={
-                sha: Document(path=sha, text=text) for sha, text in values["documents"].items()
-            },
+            documents=documents,
         )
-        said = [stored.commit.message, *values["documents"].values()]
+        commit = stored.commit
+        told = (commit.message, commit.key_id, commit.cause, stored.error)
+        said = [*filter(None, told), *stored.commit.tree, *words_of_files(documents)]
         return Loaded(key=stored.sha, record=(space, stored), texts=said)
 
     def take_in(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool | None]:
@@ -242,7 +253,8 @@ class RepositoryTransfer(CorpusTransfer):
             newest=CorpusWork(**newest) if newest else None,
             head_sha=head,
         )
-        said = [*repository.topics, *([repository.turn] if repository.turn else [])]
+        method = repository.newest.method if repository.newest else None
+        said = [*repository.topics, *filter(None, (repository.turn, method))]
         return Loaded(key=space.key, record=(repository, verified), texts=said)
 
     def take_in(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool]:

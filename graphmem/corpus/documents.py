@@ -3,7 +3,8 @@
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from math import isfinite
+from typing import Any, NoReturn
 
 from graphmem.corpus.recent import Recent
 from graphmem.model.corpus import Document, Documents, text_digest
@@ -17,7 +18,9 @@ GENERATED_AT = "generated_at_utc"  # of a manifest; it stays out of its hash (tr
 
 def canonical_json(value: Any) -> str:  # noqa: ANN401 - any JSON
     """The one text of a JSON value: sorted keys, no blanks, other letters as they are."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
 
 
 def digest(value: Any) -> str:  # noqa: ANN401 - any JSON
@@ -29,16 +32,23 @@ def parsed(text: str) -> Any:  # noqa: ANN401 - any JSON
     """The value of a JSON text.
 
     Raises:
-        ValueError: it is no JSON; NaN, infinities and what is nested too deeply are none.
+        ValueError: it is no JSON; numbers that are not finite, lone surrogates and what is nested
+            too deeply are none.
     """
     try:
-        value = json.loads(text, parse_constant=_refuse)
+        value = json.loads(text, parse_constant=_refuse, parse_float=_finite)
     except RecursionError as error:
         raise ValueError(_TOO_DEEP) from error
     may_be_deep = text.count("[") + text.count("{") > DEPTH_MAX
     if may_be_deep and is_too_deep(value):
         raise ValueError(_TOO_DEEP)
+    if "\\u" in text:
+        canonical_json(value).encode()  # a lone surrogate has no bytes
     return value
+
+
+def _finite(number: str) -> float:
+    return float(number) if isfinite(float(number)) else _refuse(number)
 
 
 def is_too_deep(value: Any) -> bool:  # noqa: ANN401 - any JSON
@@ -57,7 +67,7 @@ def _inner(value: Any) -> Iterable[Any]:  # noqa: ANN401 - any JSON
     return value if isinstance(value, list | tuple) else ()
 
 
-def _refuse(constant: str) -> None:
+def _refuse(constant: str) -> NoReturn:
     message = f"{constant} is no JSON."
     raise ValueError(message)
 

@@ -1,24 +1,23 @@
 """Drafting: sessions change their drafts, and somebody approves sections of them (000)."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from graphmem.corpus.approvals import SectionStanding, approval_of, is_dirty, section_standings
 from graphmem.corpus.corpus_operation import CorpusOperation, CorpusWorld, head_of
+from graphmem.corpus.ledger import Ledger
 from graphmem.corpus.looks import Look
-from graphmem.corpus.manifest import with_ids
+from graphmem.corpus.manifest import ids_of, lacks_ids, with_ids
 from graphmem.corpus.normalise import normalised
 from graphmem.corpus.notes_policy import notes_problems
-from graphmem.corpus.pull import PullResult, decide_pull
+from graphmem.corpus.pull import PullResult, decide_pull, pull_before_write
 from graphmem.corpus.schema import (
     SCHEMA_VERSION,
     Problem,
     corpus_problems,
-    depth_problem,
     size_problems,
-    texts,
+    value_problems,
 )
 from graphmem.corpus.service_metadata import with_metadata
 from graphmem.errors import Conflict, InvalidInput
@@ -36,14 +35,8 @@ from graphmem.model.corpus import (
 )
 from graphmem.model.event import Effect
 from graphmem.model.policy.corpus import CorpusPolicy
-from graphmem.store.corpora import (
-    draft_of,
-    sessions_of,
-)
-from graphmem.store.corpus_changes import (
-    CorpusChanges,
-)
-from graphmem.text.normalise import is_storable
+from graphmem.store.corpora import draft_of, sessions_of
+from graphmem.store.corpus_changes import CorpusChanges
 
 _NOT_TAKEN = "A blank does not take the place of content (allow_blank)."
 _SESSIONS_MAX = 200
@@ -58,11 +51,14 @@ class DraftChange:
     item: str | None = None
     is_new: bool = False
     files: Documents | None = None  # that the draft comes from now
+    not_made: tuple[Problem, ...] = ()  # edits that could not be made
+    kept_as: str | None = None  # the session in which an edited draft lies now
 
     @property
     def problems(self) -> tuple[Problem, ...]:
         """What the change did not do."""
-        return tuple(Problem(path=path, message=_NOT_TAKEN) for path in self.not_taken)
+        not_taken = (Problem(path=path, message=_NOT_TAKEN) for path in self.not_taken)
+        return (*not_taken, *self.not_made)
 
 
 Change = Callable[[Corpus], DraftChange]
@@ -80,8 +76,31 @@ class DraftView:
 
 def fresh_draft(session: str, repository: CorpusRepository, look: Look) -> CorpusDraft:
     """The draft of a session that has none yet: the proved revision."""
-    corpus = normalised(look.corpus, drops_links=False) if look.corpus else {}
+    corpus = loaded(look.corpus) if look.corpus else {}
     return CorpusDraft(session=session, revision=repository.verified_head.revision, corpus=corpus)
+
+
+def loaded(corpus: Corpus) -> Corpus:
+    """A proved corpus as a session begins with it: in its one form, each item with an id."""
+    found = normalised(corpus, drops_links=False)
+    return with_ids(found, ids_of(found)) if lacks_ids(found) else found
+
+
+def draft_to_write(
+    session: str,
+    known: CorpusDraft | None,
+    base: Head,
+    repository: CorpusRepository,
+    look: Callable[[], Look],
+) -> CorpusDraft:
+    """The draft that an edit or push begins from: a stale one that nobody edited is pulled first.
+
+    ``base`` is what the known one was made from. What cannot be read is not pulled.
+    """
+    is_left_out = pull_before_write(known, base, repository.verified_head)
+    if known and (is_left_out or look().corpus is None):
+        return known
+    return fresh_draft(session, repository, look())
 
 
 def view_of(
@@ -112,20 +131,31 @@ def kept_form(corpus: Corpus, policy: CorpusPolicy, new_id: Callable[[], str]) -
     """
     if not isinstance(corpus, dict):
         raise InvalidInput({"corpus": ["Must be an object."]})
-    too_deep = depth_problem(corpus)
-    problems = (too_deep,) if too_deep else size_problems(corpus, policy)
-    problems = problems or tuple(_unstorable(corpus))
-    if problems:
+    if problems := value_problems(corpus) or size_problems(corpus, policy):
         raise InvalidInput({each.path: [each.message] for each in problems})
     return with_ids(normalised(corpus, drops_links=False), new_id)
 
 
-def _unstorable(corpus: Corpus) -> list[Problem]:
-    return [
-        Problem(path=".".join(map(str, place)), message="Has a character that cannot be stored.")
-        for place, text in texts(corpus)
-        if not is_storable(text)
-    ]
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DraftWorld:
+    """A draft, what it was made from, and the sessions that have one."""
+
+    draft: CorpusDraft | None
+    base: Head
+    sessions: Sequence[str] = ()
+
+
+def draft_world(
+    transaction: Workbench, repository: CorpusRepository, session: str, *, needs_all: bool = True
+) -> DraftWorld:
+    """What a change of a draft rests on; without ``needs_all`` sessions only for a new one."""
+    draft = draft_of(transaction, repository.space, session)
+    is_listed = needs_all or draft is None
+    return DraftWorld(
+        draft=draft,
+        base=head_of(transaction, repository, draft.revision) if draft else Head(),
+        sessions=sessions_of(transaction, repository.space) if is_listed else (),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,14 +172,9 @@ class ChangeDraft(CorpusOperation[DraftChange]):
         """All that is put into words."""
         return self.words
 
-    def read_more(
-        self,
-        transaction: Workbench,
-        repository: CorpusRepository,  # noqa: ARG002
-    ) -> tuple[CorpusDraft | None, list[str]]:
-        """The draft, and the sessions that have one."""
-        draft = draft_of(transaction, self.space, self.session)
-        return draft, [] if draft else sessions_of(transaction, self.space)
+    def read_more(self, transaction: Workbench, repository: CorpusRepository) -> DraftWorld:
+        """The draft, what it was made from, and the sessions where it is a new one."""
+        return draft_world(transaction, repository, self.session, needs_all=False)
 
     def decided(self, world: CorpusWorld, now: datetime) -> Decided[DraftChange]:  # noqa: ARG002
         """The draft with the change.
@@ -159,9 +184,11 @@ class ChangeDraft(CorpusOperation[DraftChange]):
             InvalidInput: no draft can hold what it makes of it.
         """
         world.check_there()
-        known, sessions = world.more
-        check_sessions(known, sessions)
-        draft = known or fresh_draft(self.session, world.repository, world.look)
+        more: DraftWorld = world.more
+        check_sessions(more.draft, more.sessions)
+        draft = draft_to_write(
+            self.session, more.draft, more.base, world.repository, lambda: world.look
+        )
         made = self.change(draft.corpus)
         corpus = kept_form(made.corpus, self.policy, self.new_id)
         made = replace(made, corpus=corpus)
@@ -228,46 +255,41 @@ class ApproveSection(CorpusOperation[Approval]):
         return Decided(answer=approval, events=(event,), records=changed)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class _PullWorld:
-    draft: CorpusDraft | None
-    base: Head
-    sessions: list[str] = field(default_factory=list)
-
-
 @dataclass(frozen=True, kw_only=True)
 class PullDraft(CorpusOperation[PullResult]):
     """Let a session take the proved revision; what it had edited is kept aside."""
 
     session: str
     force: bool
-    new_id: Callable[[], str]
 
-    def read_more(self, transaction: Workbench, repository: CorpusRepository) -> _PullWorld:
+    @property
+    def texts(self) -> Sequence[str]:
+        """The name of the session."""
+        return (self.session,)
+
+    def read_more(self, transaction: Workbench, repository: CorpusRepository) -> DraftWorld:
         """The draft, what it was made from, and the sessions that have one."""
-        draft = draft_of(transaction, self.space, self.session)
-        return _PullWorld(
-            draft=draft,
-            base=head_of(transaction, repository, draft.revision) if draft else Head(),
-            sessions=sessions_of(transaction, self.space),
-        )
+        return draft_world(transaction, repository, self.session)
 
-    def decided(self, world: CorpusWorld, now: datetime) -> Decided[PullResult]:  # noqa: ARG002
-        """What the session has afterwards."""
-        more: _PullWorld = world.more
+    def decided(self, world: CorpusWorld, now: datetime) -> Decided[PullResult]:
+        """What the session has afterwards; a pull that failed is recorded."""
+        more: DraftWorld = world.more
         repository = world.repository
         result = decide_pull(
-            _readable(world) if repository.is_there else None,
+            repository.verified_head if repository.is_there else None,
             more.draft,
             base=more.base.documents,
             sessions=more.sessions,
             force=self.force,
         )
+        if result.error_code:
+            return self._failed(world.ledger(now), result)
         if result.corpus is None:
             return Decided(answer=result)
-        corpus = with_ids(normalised(result.corpus, drops_links=False), self.new_id)
         pulled = CorpusDraft(
-            session=self.session, revision=repository.verified_head.revision, corpus=corpus
+            session=self.session,
+            revision=repository.verified_head.revision,
+            corpus=loaded(result.corpus),
         )
         drafts = [pulled]
         if more.draft and result.kept_as:
@@ -275,19 +297,9 @@ class PullDraft(CorpusOperation[PullResult]):
         event = self.event(Effect.CORPUS_DRAFTED, session=self.session, pulled=pulled.revision)
         return Decided(answer=result, events=(event,), records=CorpusChanges(drafts=tuple(drafts)))
 
-
-def _readable(world: CorpusWorld) -> Head:
-    return world.repository.verified_head
-
-
-def words_of(value: Any) -> tuple[str, ...]:  # noqa: ANN401 - any JSON
-    """All texts and names of a value, for the screening.
-
-    Raises:
-        InvalidInput: it is nested too deeply to be walked through.
-    """
-    if problem := depth_problem(value):
-        raise InvalidInput({problem.path: [problem.message]})
-    said = list(texts(value))
-    names = {str(name) for place, _ in said for name in place if isinstance(name, str)}
-    return (*(text for _, text in said), *sorted(names))
+    def _failed(self, ledger: Ledger, result: PullResult) -> Decided[PullResult]:
+        """Nothing is taken, and a status tells that something failed."""
+        ledger.note_failure()
+        changed = CorpusChanges(repository=ledger.repository, transitions=tuple(ledger.transitions))
+        event = self.event(Effect.CORPUS_REFUSED, cause="pull", why=result.reason)
+        return Decided(answer=result, events=(event,), records=changed)

@@ -1,13 +1,14 @@
 """Edits: changes of a draft as data, so that one that the store did not take can be made later."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from graphmem.corpus.draft import merged, upserted, with_section, without_item
 from graphmem.corpus.drafting import DraftChange
-from graphmem.model.corpus import Corpus, Section
+from graphmem.corpus.words import words_of, words_of_files
+from graphmem.model.corpus import Corpus, CorpusDraft, Document, Documents, Section
 
 
 class EditKind(StrEnum):
@@ -30,6 +31,14 @@ class Edit:
     uid: str = ""
     match: tuple[str, ...] = ()
     allows_blank: bool = False
+    revision: int = 0  # that a whole draft was made from
+    files: Documents = field(default_factory=dict)  # and those that it was imported from
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """All that it puts into words, for the screening."""
+        names = (*self.match, *filter(None, (self.uid,)))
+        return (*words_of(self.value), *names, *words_of_files(self.files))
 
     @property
     def shown(self) -> dict[str, Any]:
@@ -41,6 +50,8 @@ class Edit:
             "uid": self.uid,
             "match": list(self.match),
             "allows_blank": self.allows_blank,
+            "revision": self.revision,
+            "files": {path: document.text for path, document in self.files.items()},
         }
 
 
@@ -53,7 +64,16 @@ def edit_of(kept: Mapping[str, Any]) -> Edit:
         uid=kept["uid"],
         match=tuple(kept["match"]),
         allows_blank=kept["allows_blank"],
+        revision=kept.get("revision", 0),
+        files={
+            path: Document(path=path, text=text) for path, text in kept.get("files", {}).items()
+        },
     )
+
+
+def whole(draft: CorpusDraft) -> Edit:
+    """The edit that puts a whole draft in the place of another."""
+    return Edit(kind=EditKind.WHOLE, value=draft.corpus, revision=draft.revision, files=draft.files)
 
 
 def edited(corpus: Corpus, edit: Edit, new_id: Callable[[], str]) -> DraftChange:

@@ -1,86 +1,179 @@
-"""Git folder: revisions of a corpus as commits of a git repository, and back (000, Files)."""
+"""Git folder: revisions of a corpus as commits of a git repository, and back (000, Files).
+
+Nothing that a repository says is run: no hooks, no monitors, no transports, no settings of others.
+"""
 
 import os
+import re
 import subprocess
-from collections.abc import Mapping, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
+from graphmem.corpus.file_names import check_paths
+from graphmem.corpus.folder import taken, write_files
 from graphmem.errors import InvalidInput
-from graphmem.model.corpus import Documents, StoredCommit
-from graphmem.text.times import iso, moment_of
+from graphmem.model.corpus import StoredCommit
+from graphmem.text.normalise import is_storable
 
-_NOBODY = {
-    "GIT_AUTHOR_NAME": "graphmem",
-    "GIT_AUTHOR_EMAIL": "graphmem@localhost",
-    "GIT_COMMITTER_NAME": "graphmem",
-    "GIT_COMMITTER_EMAIL": "graphmem@localhost",
+_ALONE = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_TERMINAL_PROMPT": "0",
 }
+_QUIET = (
+    *("-c", "core.fsmonitor="),
+    *("-c", f"core.hooksPath={os.devnull}"),
+    *("-c", "protocol.allow=never"),
+)
+_NOBODY = "graphmem <graphmem@localhost>"
+_BRANCH = "refs/heads/main"
+_FILES = frozenset({"100644", "100755"})  # all else is a link or a repository of its own
 _SECONDS = 60
-_END = "\x1e"
-GitCommit = tuple[str, datetime, Mapping[str, str]]  # its message, time and JSON files
+_WHEN = re.compile(rb"^committer .*> ([0-9]+) [+-][0-9]{4}$", re.MULTILINE)
+_ENCODING = re.compile(rb"^encoding (\S+)$", re.MULTILINE)
 
 
-def write_files(folder: Path, documents: Documents) -> None:
-    """Write documents into a folder, byte by byte."""
-    for path, document in documents.items():
-        target = folder.joinpath(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(document.text.encode("utf-8"))
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GitCommit:
+    """A commit: its message and time, its texts by their paths, and what was left out of it."""
+
+    message: str
+    at: datetime
+    files: Mapping[str, str]
+    left_out: tuple[str, ...] = ()
 
 
 def checked_in(folder: Path, revisions: Sequence[StoredCommit]) -> None:
-    """Make a folder a git repository with one commit a revision, whose message and time it has."""
-    _git(folder, "init", "-q", "-b", "main")
-    _git(folder, "config", "core.autocrlf", "false")
+    """Make a folder a git repository with one commit a revision, whose message and time it has.
+
+    Raises:
+        InvalidInput: git is not there, or a file could lie outside the folder.
+    """
     for stored in revisions:
-        _git(folder, "rm", "-r", "-q", "-f", "--ignore-unmatch", ".")
-        write_files(folder, stored.documents)
-        at = iso(stored.commit.at)
-        _git(folder, "add", "-A")
-        _git(
-            folder,
-            *("commit", "-q", "--allow-empty", "--cleanup=verbatim", "-m", stored.commit.message),
-            GIT_AUTHOR_DATE=at,
-            GIT_COMMITTER_DATE=at,
+        check_paths(stored.documents)
+    _git(folder, "init", "-q", "-b", "main")
+    _git(folder, "fast-import", "--quiet", told=b"".join(map(_told, revisions)))
+    if revisions:
+        write_files(folder, revisions[-1].documents)
+        _git(folder, "reset", "-q")
+
+
+def _told(stored: StoredCommit) -> bytes:
+    """A revision as git takes it in."""
+    return b"".join(
+        (
+            f"commit {_BRANCH}\n".encode(),
+            f"committer {_NOBODY} {int(stored.commit.at.timestamp())} +0000\n".encode(),
+            _sized(stored.commit.message),
+            b"deleteall\n",
+            *(_file(path, document.text) for path, document in stored.documents.items()),
+        )
+    )
+
+
+def _file(path: str, text: str) -> bytes:
+    name = path.replace('"', '\\"')  # a safe path has no backslash
+    return f'M 100644 inline "{name}"\n'.encode() + _sized(text)
+
+
+def _sized(text: str) -> bytes:
+    content = text.encode("utf-8")
+    return b"data %d\n%b\n" % (len(content), content)
+
+
+def commits_of(folder: Path, *, most_bytes: int) -> list[GitCommit]:
+    """The commits of a git repository, the first first.
+
+    Raises:
+        InvalidInput: git is not there, the folder is no repository, or has what is not UTF-8.
+    """
+    listed = _git(folder, "rev-list", "--reverse", "--first-parent", "HEAD").decode().split()
+    commits = dict(_objects(folder, listed))
+    trees = {sha: list(_entries(folder, sha)) for sha in listed}
+    files = [each for tree in trees.values() for each in tree if each.is_file]
+    wanted = {each.sha for each in files if each.size <= most_bytes}
+    blobs = dict(_objects(folder, sorted(wanted)))
+    return [_commit(commits[sha], trees[sha], blobs) for sha in listed]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Entry:
+    path: str
+    sha: str
+    size: int
+    is_file: bool
+
+
+def _entries(folder: Path, sha: str) -> Iterator[_Entry]:
+    listed = _git(folder, "ls-tree", "-r", "-z", "-l", "--full-tree", sha)
+    for entry in filter(None, listed.split(b"\0")):
+        told, _, path = entry.partition(b"\t")
+        mode, _, blob, size = told.decode().split()
+        yield _Entry(
+            path=path.decode("utf-8", "surrogateescape"),
+            sha=blob,
+            size=int(size) if size.isdigit() else 0,
+            is_file=mode in _FILES,
         )
 
 
-def commits_of(folder: Path) -> list[GitCommit]:
-    """The commits of a git repository, the first first, each with its JSON files."""
-    listed = _git(folder, "log", "--reverse", "--first-parent", f"--format=%H%x00%cI%x00%B{_END}")
-    found: list[GitCommit] = []
-    for entry in filter(None, (part.strip("\n") for part in listed.split(_END))):
-        sha, at, message = entry.split("\0", 2)
-        files = {path: _git(folder, "show", f"{sha}:{path}") for path in _paths(folder, sha)}
-        found.append((message.strip() or "Import", moment_of(at), files))
-    return found
+def _objects(folder: Path, shas: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """The bytes of objects by their hashes."""
+    told = _git(folder, "cat-file", "--batch", told="".join(f"{sha}\n" for sha in shas).encode())
+    place = 0
+    while place < len(told):
+        end = told.index(b"\n", place)
+        sha, *_, size = told[place:end].decode().split()
+        if not size.isdigit():
+            raise InvalidInput({"folder": [f"The repository lacks {sha}."]})
+        yield sha, told[end + 1 : end + 1 + int(size)]
+        place = end + 1 + int(size) + 1
 
 
-def _paths(folder: Path, sha: str) -> list[str]:
-    names = _git(folder, "ls-tree", "-r", "-z", "--name-only", sha).split("\0")
-    return [name for name in names if name.endswith(".json")]
+def _commit(told: bytes, tree: Iterable[_Entry], blobs: Mapping[str, bytes]) -> GitCommit:
+    head, _, body = told.partition(b"\n\n")
+    found = taken({each.path: blobs.get(each.sha) if each.is_file else None for each in tree})
+    when = _WHEN.search(head)
+    return GitCommit(
+        message=_message(head, body),
+        at=datetime.fromtimestamp(int(when[1]) if when else 0, UTC),
+        files=found.texts,
+        left_out=found.left_out,
+    )
 
 
-def _git(folder: Path, *arguments: str, **variables: str) -> str:
+def _message(head: bytes, body: bytes) -> str:
+    named = _ENCODING.search(head)
+    try:
+        message = body.decode(named[1].decode() if named else "utf-8")
+    except (UnicodeDecodeError, LookupError) as error:
+        raise InvalidInput({"folder": ["A message cannot be read as text."]}) from error
+    if not is_storable(message):
+        raise InvalidInput({"folder": ["A message has a character that cannot be stored."]})
+    return message
+
+
+def _git(folder: Path, *arguments: str, told: bytes = b"") -> bytes:
     """Run git in a folder; what it prints.
 
     Raises:
-        InvalidInput: it is not there, the folder is no repository, or a file is not UTF-8.
+        InvalidInput: it is not there, or the folder is no repository.
     """
+    place = folder.resolve()
+    ours = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
-        done = subprocess.run(
-            ["git", *arguments],  # noqa: S607 - the git of the machine
-            cwd=folder,
-            env={**os.environ, **_NOBODY, **variables},
+        return subprocess.run(
+            ["git", *_QUIET, *arguments],  # noqa: S607 - the git of the machine
+            cwd=place,
+            env={**ours, **_ALONE, "GIT_CEILING_DIRECTORIES": str(place.parent)},
+            input=told,
             capture_output=True,
             timeout=_SECONDS,
             check=True,
-        )
-        return done.stdout.decode("utf-8")
+        ).stdout
     except (OSError, subprocess.SubprocessError) as error:
         raise InvalidInput({"folder": [f"git {arguments[0]} failed there."]}) from error
-    except UnicodeDecodeError as error:
-        raise InvalidInput({"folder": ["A file is not UTF-8."]}) from error

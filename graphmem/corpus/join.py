@@ -6,7 +6,8 @@ from datetime import datetime
 from typing import Any
 
 from graphmem.corpus.assembly import assembled
-from graphmem.corpus.documents import MANIFEST, changes, content_hash, digest
+from graphmem.corpus.blanks import is_blank
+from graphmem.corpus.documents import MANIFEST, changes, content_hash, digest, parsed
 from graphmem.corpus.manifest import CORE_FILES, ITEM_KEYS, has_corpus, has_id, section_of, split
 from graphmem.corpus.schema import items_of
 from graphmem.model.corpus import Corpus, Document, Documents, Section
@@ -59,13 +60,22 @@ def joined(
     if not all(_can_be_joined(corpus) for corpus in corpora):
         return Joined(conflicts=(MANIFEST,))
     before, own, other = (as_split(each, generated_at) for each in (base, mine, theirs))
-    my_changes = set(changes(before, own).paths) - _REMADE
-    their_changes = set(changes(before, other).paths) - _REMADE
+    my_changes, their_changes = _told(before, own), _told(before, other)
     both = (path for path in my_changes & their_changes if _differ(own, other, path))
     if conflicts := tuple(sorted(both)):
         return Joined(conflicts=conflicts)
     one, two, three = (assembled(each).corpus or {} for each in (before, own, other))
     return _joined_corpora(one, two, three)
+
+
+def _told(before: Documents, after: Documents) -> set[str]:
+    """The documents that somebody changed; scaffold in place of nothing tells nothing."""
+    paths = set(changes(before, after).paths) - _REMADE
+    return {path for path in paths if _says(before.get(path)) or _says(after.get(path))}
+
+
+def _says(document: Document | None) -> bool:
+    return document is not None and not is_blank(parsed(document.text))
 
 
 def _differ(one: Documents, other: Documents, path: str) -> bool:
@@ -90,8 +100,9 @@ def _joined_corpora(base: Corpus, mine: Corpus, theirs: Corpus) -> Joined:
 
 
 def _later(base: Any, mine: Any, theirs: Any) -> Any:  # noqa: ANN401 - any JSON
-    """The value of who changed it."""
-    return theirs if mine == base else mine
+    """The value of who changed it; what is blank in place of nothing is no change."""
+    has_theirs = theirs is not None and is_blank(base) and is_blank(mine)
+    return theirs if mine == base or has_theirs else mine
 
 
 def _joined_items(base: Corpus, mine: Corpus, theirs: Corpus, name: str) -> list[Any]:

@@ -22,20 +22,27 @@ from graphmem.corpus.drafting import (
     PullDraft,
     fresh_draft,
     view_of,
-    words_of,
 )
 from graphmem.corpus.edits import Edit, edited
 from graphmem.corpus.fallback import StoreAway
 from graphmem.corpus.initialisation import Initialisation
+from graphmem.corpus.join import own_documents
+from graphmem.corpus.json_resume import json_resume
 from graphmem.corpus.ledger import Ledger
 from graphmem.corpus.looks import Look, facts_of
+from graphmem.corpus.manifest import lacks_ids
 from graphmem.corpus.onboarding import Onboarding, onboarding
 from graphmem.corpus.pull import PullResult
+from graphmem.corpus.pushing import CorpusInvalid
+from graphmem.corpus.restoring import RestoreDraft, problems_of
 from graphmem.corpus.revision_writer import RevisionWriter
+from graphmem.corpus.schema import Problem
 from graphmem.corpus.state import CorpusFacts, state_of
 from graphmem.corpus.status import EmissionPolicy, Intent, Status, status
 from graphmem.corpus.telling import TellStatus, status_facts
-from graphmem.errors import InvalidInput, NotFound, StoreUnavailable
+from graphmem.corpus.words import words_of, words_of_files
+from graphmem.errors import InvalidInput, NotFound, PolicyRefused, StoreUnavailable
+from graphmem.gateway.screening import screen
 from graphmem.model.caller import Caller
 from graphmem.model.corpus import (
     Approval,
@@ -132,15 +139,20 @@ class CorpusKeeper(RevisionWriter):
             if not hashes <= likely:
                 approvals = approvals_of(transaction, space, hashes)
                 self.looks.see(space, look)
-            draft = None if read.draft is None else self.looks.of_draft(read.draft)
             return CorpusView(
                 repository=read.repository,
                 facts=facts_of(read.repository, look),
                 sections=standings_of(approvals, look.hashes),
-                is_dirty=draft is not None and _is_changed(look, draft),
+                is_dirty=self._is_dirty(look, read.draft),
             )
 
         return self.connection.read(work)
+
+    def _is_dirty(self, look: Look, draft: str | None) -> bool:
+        """Whether a draft says something else; one that is not there yet does by its new ids."""
+        if draft is None:
+            return look.corpus is not None and lacks_ids(look.corpus)
+        return _is_changed(look, self.looks.of_draft(draft))
 
     def page(self, caller: Caller, after: Cursor | None, *, limit: int) -> Page[CorpusView]:
         """One page of the corpora that a caller may see, by owner."""
@@ -205,7 +217,7 @@ class CorpusKeeper(RevisionWriter):
             PolicyRefused: its words may not be stored.
             StoreAway: the store did not take it; it may lie in a file.
         """
-        words = words_of(edit.value)
+        words = (*edit.words, session)
 
         def change(corpus: Corpus) -> DraftChange:
             return edited(corpus, edit, self.new_id)
@@ -213,30 +225,42 @@ class CorpusKeeper(RevisionWriter):
         try:
             return self.change_draft(space, session, change, words=words, caller=caller)
         except StoreUnavailable as error:
-            is_kept = self._kept(space, session, edit, words, error)
+            is_kept = self._kept(space, session, edit, error)
             raise StoreAway(is_kept=is_kept) from error
 
     def restore(self, space: Space, session: str, *, caller: Caller) -> DraftChange:
-        """Take what lies in the file of a session into its draft.
+        """Take what lies in the file of a session into its draft, but for what cannot be.
 
         Raises:
             NotFound: there is no file.
         """
-        edits = self.fallback.edits(space, session)
-        if not edits:
+        kept = self.fallback.edits(space, session)
+        if not kept:
             raise NotFound
         self.settle(space, caller)
-
-        def change(corpus: Corpus) -> DraftChange:
-            made = DraftChange(corpus=corpus)
-            for edit in edits:
-                made = DraftChange(corpus=edited(made.corpus, edit, self.new_id).corpus)
-            return made
-
-        words = [word for edit in edits for word in words_of(edit.value)]
-        made = self.change_draft(space, session, change, words=words, caller=caller)
-        self.fallback.drop(space, session, len(edits))
+        edits, not_made = self._screened(space, kept)
+        operation = RestoreDraft(
+            **self._common(space, caller),
+            session=session,
+            edits=edits,
+            not_made=tuple(not_made),
+            new_id=self.new_id,
+        )
+        made = self.gateway.execute(operation, caller).answer
+        self.fallback.drop(space, session, len(kept))
         return made
+
+    def _screened(self, space: Space, edits: Sequence[Edit]) -> tuple[list[Edit], list[Problem]]:
+        """The edits whose words may be stored now, and why the others may not."""
+        good: list[Edit] = []
+        not_made: list[Problem] = []
+        for edit in edits:
+            try:
+                screen(edit.words, self.policies.of(space))
+                good.append(edit)
+            except (InvalidInput, PolicyRefused) as error:
+                not_made += problems_of(edit, error)
+        return good, not_made
 
     def approve(
         self,
@@ -268,9 +292,7 @@ class CorpusKeeper(RevisionWriter):
     def pull(self, space: Space, session: str, *, force: bool, caller: Caller) -> PullResult:
         """Let a session take the proved revision."""
         self.settle(space, caller)
-        operation = PullDraft(
-            **self._common(space, caller), session=session, force=force, new_id=self.new_id
-        )
+        operation = PullDraft(**self._common(space, caller), session=session, force=force)
         return self.gateway.execute(operation, caller).answer
 
     def tell(
@@ -340,6 +362,24 @@ class CorpusKeeper(RevisionWriter):
             raise RepositoryNotFound
         return repository.verified_head
 
+    def resume(self, space: Space) -> tuple[int, Mapping[str, object]]:
+        """The verified revision, and its corpus as a JSON Resume.
+
+        Raises:
+            RepositoryNotFound: there is no repository.
+            NotFound: there is no corpus.
+            CorpusInvalid: it is not valid, or damaged.
+        """
+        repository = self.corpora.find(space)
+        if not repository.is_there:
+            raise RepositoryNotFound
+        look = self.looks.at(repository.verified, self.policy(space))
+        if not look.has_corpus:
+            raise NotFound
+        if look.corpus is None or not look.is_valid:
+            raise CorpusInvalid
+        return repository.verified_head.revision, json_resume(look.corpus)
+
     def import_draft(
         self,
         space: Space,
@@ -347,7 +387,6 @@ class CorpusKeeper(RevisionWriter):
         corpus: Corpus,
         files: Documents | None = None,
         *,
-        words: Sequence[str],
         caller: Caller,
     ) -> DraftChange:
         """Let a corpus from outside be the draft; ``files`` are those that it came from.
@@ -357,7 +396,9 @@ class CorpusKeeper(RevisionWriter):
             InvalidInput: no draft can hold it.
             PolicyRefused: its words may not be stored.
         """
-        made = DraftChange(corpus=corpus, files=files or {})
+        given = files or {}
+        made = DraftChange(corpus=corpus, files=own_documents(given))
+        words = (*words_of(corpus), *words_of_files(given), session)
         return self.change_draft(space, session, lambda _: made, words=words, caller=caller)
 
 

@@ -5,12 +5,10 @@ from datetime import datetime
 
 from graphmem.corpus.looks import Look, facts_of
 from graphmem.corpus.push_result import PushResult, work_of
-from graphmem.corpus.state import CorpusFacts, state_of, transition
-from graphmem.model.corpus import CorpusRepository, CorpusState, Transition
+from graphmem.corpus.state import REPAIR, CorpusFacts, state_of, transition, way
+from graphmem.model.corpus import CorpusRepository, CorpusState, CorpusWork, Transition
 
-_DAMAGE = "damage"
-# what was damaged by hand can only be mended by hand
-_MENDED = frozenset({CorpusState.CORPUS_PARTIAL, CorpusState.CORPUS_READY})
+_DAMAGE, _MENDED = "damage", "mended"  # by hand, either
 
 
 @dataclass(kw_only=True)
@@ -31,11 +29,8 @@ class Ledger:
             self._observe()
 
     def _observe(self) -> None:
-        found = self.state
-        if self.repository.state is CorpusState.CORPUS_INVALID and found in _MENDED:
-            self.repository = replace(self.repository, state=found)
-        else:
-            self._move(found, _DAMAGE)
+        was_invalid = self.repository.state is CorpusState.CORPUS_INVALID
+        self._move(self.state, _MENDED if was_invalid else _DAMAGE)
 
     @property
     def facts(self) -> CorpusFacts:
@@ -57,13 +52,25 @@ class Ledger:
         self.look = look or self.look
         self._move(self.state, cause)
 
+    def fail(self, cause: str) -> None:
+        """Record that the last write failed; an invalid corpus stays one until its repair."""
+        if self.state is not CorpusState.CORPUS_INVALID:
+            self.put(cause, has_failed_write=True)
+
     def _move(self, after: CorpusState, cause: str) -> None:
-        change = transition(self.repository.state, after, cause=cause, now=self.now)
-        if change is None:
-            return
-        number = self.repository.transitions + 1
-        self.repository = replace(self.repository, state=after, transitions=number)
-        self.transitions.append((number, change))
+        for state in way(self.repository.state, after):
+            why = cause if state is after else REPAIR
+            change = transition(self.repository.state, state, cause=why, now=self.now)
+            if change:
+                number = self.repository.transitions + 1
+                self.repository = replace(self.repository, state=state, transitions=number)
+                self.transitions.append((number, change))
+
+    def note_failure(self) -> None:
+        """Record an operation that failed before anything was to be written."""
+        number = self.repository.works + 1
+        work = CorpusWork(number=number, at=self.now, has_failed=True)
+        self.repository = replace(self.repository, works=number, newest=work, last_failed=number)
 
     def note(self, result: PushResult) -> None:
         """Record an operation, as a status tells of it."""

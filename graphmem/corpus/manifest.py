@@ -3,10 +3,12 @@
 A document that says what it said keeps its bytes.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 from itertools import count
+from types import MappingProxyType
 from typing import Any
 
 from graphmem.corpus.documents import (
@@ -18,7 +20,8 @@ from graphmem.corpus.documents import (
     digest,
     parsed,
 )
-from graphmem.corpus.schema import SCHEMA_VERSION, items_of
+from graphmem.corpus.file_names import is_unsafe
+from graphmem.corpus.schema import SCHEMA_VERSION, is_moment, items_of
 from graphmem.model.corpus import (
     ID_PREFIXES,
     Corpus,
@@ -58,17 +61,23 @@ def section_of(path: str) -> Section | None:
     return next(section for section, key in ITEM_KEYS.items() if key == form[1])
 
 
-def is_unsafe(path: str) -> bool:
-    """Whether a file of that name could lie outside the folder that it is put in."""
-    return ".." in path or path.startswith(("/", "\\", "~")) or "\\" in path or "\x00" in path
-
-
 def with_ids(corpus: Corpus, new_id: Callable[[], str]) -> Corpus:
     """The corpus with an id for each item that has none; ``new_id`` gives 32 hex digits."""
     return {
         name: _with_ids(Section(name), value, new_id) if name in ID_PREFIXES else value
         for name, value in corpus.items()
     }
+
+
+def ids_of(corpus: Corpus) -> Callable[[], str]:
+    """A source of ids that are the same for the same corpus, at each load."""
+    seed, numbers = digest(corpus), count(1)
+    return lambda: text_digest(f"{seed}:{next(numbers)}")[:_DIGEST_CHARS]
+
+
+def lacks_ids(corpus: Corpus) -> bool:
+    """Whether an item of a corpus has no id, so that a load changes it."""
+    return any(not has_id(item) for name in ID_PREFIXES for _, item in items_of(corpus, name))
 
 
 def _with_ids(section: Section, items: Any, new_id: Callable[[], str]) -> Any:  # noqa: ANN401 - any JSON
@@ -92,18 +101,26 @@ def _lacks_id(item: Any) -> bool:  # noqa: ANN401 - any JSON
     return isinstance(item, dict) and not has_id(item)
 
 
-def split(corpus: Corpus, *, before: Documents, generated_at: datetime) -> Documents:
+def split(
+    corpus: Corpus,
+    *,
+    before: Documents,
+    offered: Documents = MappingProxyType({}),
+    generated_at: datetime,
+) -> Documents:
     """The documents of a corpus whose items all have ids.
 
     ``before`` are those from which it came: what still says the same is taken over byte by byte,
-    and items stay in their files.
+    and items stay in their files. So is what is ``offered``, which nobody proved yet, where it says
+    that and nothing beside it.
     """
-    files = _item_files(corpus, before)
+    files = _item_files(corpus, {**item_paths(offered), **item_paths(before)})
     documents = {
-        path: _document(path, key, value, before) for path, key, value in _contents(corpus, files)
+        path: _document(path, key, value, before, offered)
+        for path, key, value in _contents(corpus, files)
     }
     manifest = _manifest(corpus, files, documents, generated_at)
-    documents[MANIFEST] = _manifest_document(manifest, before)
+    documents[MANIFEST] = _manifest_document(manifest, before, offered)
     return documents
 
 
@@ -120,10 +137,18 @@ def _contents(corpus: Corpus, files: _ItemFiles) -> Iterator[tuple[str, str, Any
             yield files[section][item["id"]], key, item
 
 
-def _document(path: str, key: str, value: Any, before: Documents) -> Document:  # noqa: ANN401 - any JSON
-    known, made = before.get(path), Document(path=path, text=canonical_json({key: value}))
-    says_it = known is not None and (known.text == made.text or _says(known, key, value))
-    return known if known and says_it else made
+def _document(
+    path: str,
+    key: str,
+    value: Any,  # noqa: ANN401 - any JSON
+    before: Documents,
+    offered: Documents,
+) -> Document:
+    known, given = before.get(path), offered.get(path)
+    made = Document(path=path, text=canonical_json({key: value}))
+    if known and (known.text == made.text or _says(known, key, value)):
+        return known
+    return given if given and says_only(given, {key: value}) else made
 
 
 def _says(document: Document, key: str, value: Any) -> bool:  # noqa: ANN401 - any JSON
@@ -133,6 +158,23 @@ def _says(document: Document, key: str, value: Any) -> bool:  # noqa: ANN401 - a
         return False
     has_key = isinstance(content, dict) and key in content
     return has_key and digest(content[key]) == digest(value)
+
+
+def says_only(document: Document, value: Any) -> bool:  # noqa: ANN401 - any JSON
+    """Whether a document says a value and nothing beside it, nor a name twice."""
+    try:
+        parsed(document.text)
+        return digest(json.loads(document.text, object_pairs_hook=_once)) == digest(value)
+    except ValueError:
+        return False
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        message = "A name stands there twice."
+        raise ValueError(message)
+    return fields
 
 
 def _manifest(
@@ -153,14 +195,24 @@ def _manifest(
     }
 
 
-def _manifest_document(manifest: Mapping[str, Any], before: Documents) -> Document:
+def _manifest_document(
+    manifest: Mapping[str, Any], before: Documents, offered: Documents
+) -> Document:
     made = Document(path=MANIFEST, text=canonical_json(manifest))
-    known = before.get(MANIFEST)
-    return known if known and content_hash(known) == content_hash(made) else made
+    known, given = before.get(MANIFEST), offered.get(MANIFEST)
+    if known and content_hash(known) == content_hash(made):
+        return known
+    return given if given and says_only(given, _at_its_time(manifest, given)) else made
 
 
-def _item_files(corpus: Corpus, before: Documents) -> _ItemFiles:
-    known = item_paths(before)
+def _at_its_time(manifest: Mapping[str, Any], given: Document) -> Mapping[str, Any]:
+    """A manifest with the time of another one, if that is one."""
+    moment = manifest_of({MANIFEST: given}).get(GENERATED_AT)
+    is_time = isinstance(moment, str) and is_moment(moment)
+    return {**manifest, GENERATED_AT: moment} if is_time else manifest
+
+
+def _item_files(corpus: Corpus, known: Mapping[tuple[Section, str], str]) -> _ItemFiles:
     return {
         section: _files_of(section, [item["id"] for _, item in items_of(corpus, section)], known)
         for section in ITEM_KEYS

@@ -1,6 +1,5 @@
 """Onboarding: what was read, what to ask next, and what a partial corpus holds (000). Pure."""
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -10,6 +9,7 @@ from graphmem.corpus.approvals import section_hash
 from graphmem.corpus.blanks import is_blank
 from graphmem.corpus.documents import parsed
 from graphmem.corpus.normalise import detected_sections, normalised
+from graphmem.corpus.scaffold import SCAFFOLDED, scaffold_of
 from graphmem.corpus.schema import dotted, items_of
 from graphmem.model.corpus import ID_PREFIXES, Corpus, Section
 
@@ -52,7 +52,6 @@ _HEADINGS: Mapping[Section, tuple[str, ...]] = {
     Section.CERTIFICATIONS: ("certifications", "certificates", "licenses and certifications"),
     Section.EDUCATION: ("education", "academic background"),
 }
-_AROUND_HEADING = re.compile(r"^[\W_]+|[\W_]+$")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -90,45 +89,34 @@ def _document_in(text: str) -> Corpus | None:
 
 def _headings_in(text: str) -> Iterator[Section]:
     for line in text.splitlines():
-        heading = _AROUND_HEADING.sub("", line).casefold()
+        heading = _without_signs_around(line).casefold()
         for section, names in _HEADINGS.items():
             if heading in names:
                 yield section
 
 
-_EMPTY_SKILLS: Mapping[str, Any] = {
-    "technical": [],
-    "platforms": [],
-    "methods": [],
-    "domains": [],
-}
+def _without_signs_around(line: str) -> str:
+    """A line from its first letter or digit to its last; time grows with its length alone."""
+    inside = [place for place, sign in enumerate(line) if sign.isalnum()]
+    return line[inside[0] : inside[-1] + 1] if inside else ""
 
 
-def scaffold_of(section: Section) -> Any:  # noqa: ANN401 - any JSON
-    """The empty form of a section.
-
-    Raises:
-        KeyError: a profile has none, as it has a name; metadata is set by the service.
-    """
-    if section in ID_PREFIXES:
-        return []
-    if section is Section.SKILLS:
-        return {name: list(value) for name, value in _EMPTY_SKILLS.items()}
-    raise KeyError(section)
-
-
-def with_scaffold(corpus: Corpus, kept: Collection[Section], head: Corpus | None) -> Corpus:
-    """A partial corpus: the sections that are kept, scaffold for those that nobody approved yet.
+def scaffold_for(corpus: Corpus, kept: Collection[Section], head: Corpus | None) -> Corpus:
+    """The scaffold for sections that nobody approved yet, beside those that are kept.
 
     What the head says already stays as the draft has it.
     """
     written = {section for section in kept if not is_blank(corpus.get(section))}
-    scaffolded = {
+    return {
         section.value: scaffold_of(section)
-        for section in (*ID_PREFIXES, Section.SKILLS)
+        for section in SCAFFOLDED
         if section not in written and is_blank((head or {}).get(section))
     }
-    return {**corpus, **scaffolded}
+
+
+def with_scaffold(corpus: Corpus, kept: Collection[Section], head: Corpus | None) -> Corpus:
+    """A partial corpus: the sections that are kept, and scaffold for the rest."""
+    return {**corpus, **scaffold_for(corpus, kept, head)}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from graphmem.corpus.assembly import assembled
 from graphmem.corpus.documents import tree_of
+from graphmem.corpus.file_names import check_paths
 from graphmem.corpus.manifest import section_of
 from graphmem.corpus.verification import tree_changes
 from graphmem.model.corpus import Corpus, Documents, Head, Section
@@ -15,7 +16,12 @@ _ALWAYS = (2000, 1, 1, 0, 0, 0)  # so that the same documents are the same file
 
 
 def zipped(documents: Documents) -> bytes:
-    """Documents in one file, byte by byte; the same ones are always the same file."""
+    """Documents in one file, byte by byte; the same ones are always the same file.
+
+    Raises:
+        InvalidInput: one could lie outside the folder that it is unpacked in.
+    """
+    check_paths(documents)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(documents):
@@ -40,7 +46,7 @@ class DocumentDiff:
 
     @property
     def change(self) -> str:
-        """The same in a word."""
+        """Whether the document was added, removed or changed."""
         if self.before is None:
             return "added"
         return "removed" if self.after is None else "changed"

@@ -3,24 +3,29 @@
 The operation that moves VERIFIED records the write, and writes the memories.
 """
 
+import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
+from itertools import islice
+from typing import Any
 
 from graphmem.corpus.corpus_operation import CorpusOperation, CorpusWorld
-from graphmem.corpus.documents import MANIFEST, content_hash
+from graphmem.corpus.documents import MANIFEST, content_hash, payload
 from graphmem.corpus.looks import Look
 from graphmem.corpus.memory_changes import MemoryChanges, memory_changes
 from graphmem.corpus.push_attempts import proved
 from graphmem.corpus.push_plan import PushPlan
-from graphmem.corpus.push_result import VALID, PushCode, PushReason, PushResult, sound
+from graphmem.corpus.push_result import VALID, PushCode, PushReason, PushResult, Verified, sound
+from graphmem.corpus.pushing import COMPLETION, REVERT
 from graphmem.corpus.remembering import PreparedMemories, Remembering, wanted_memories
+from graphmem.corpus.state import ForbiddenTransition
 from graphmem.corpus.verification import tree_changes, verified
 from graphmem.errors import GraphmemError, NotFound
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.operation import Decided
 from graphmem.gateway.workbench import Workbench
-from graphmem.model.corpus import PresentMemory, StoredCommit
+from graphmem.model.corpus import PUSH, PresentMemory, StoredCommit
 from graphmem.model.event import Effect
 from graphmem.model.policy import IndexPolicy
 from graphmem.model.state import Decision, GraphState, Selection
@@ -32,6 +37,13 @@ from graphmem.store.corpus_changes import (
     CorpusChanges,
 )
 from graphmem.store.corpus_deltas import delta_of
+
+log = logging.getLogger(__name__)
+
+_PAYLOADS_MAX = 20  # in a trace
+_FORBIDDEN = "forbidden_transition"
+# what the validator let pass before it was written
+VALIDATED = frozenset({PUSH, COMPLETION, REVERT})
 
 
 class MemoriesMoved(GraphmemError):
@@ -72,20 +84,28 @@ def result_of(stored: StoredCommit, parent: Mapping[str, str]) -> PushResult:
     return replace(result, ok=False, error_code=PushCode.TRANSPORT_CORRUPTION)
 
 
+def _failed(result: PushResult, reason: str) -> PushResult:
+    """A result of what was written and is not proved."""
+    return replace(
+        result,
+        ok=False,
+        persisted=False,
+        verify_ok=False,
+        verification=Verified(ok=False, error=reason),
+        reason=reason,
+        error_code=PushCode.TRANSPORT_CORRUPTION,
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class ProveCommit(CorpusOperation[PushResult]):
-    """Prove a commit by a new reading, or mark it; once for each commit.
-
-    ``is_validated`` tells that the validator let it pass before it was written.
-    """
+    """Prove a commit by a new reading, or mark it; once for each commit."""
 
     sha: str
-    cause: str
     index: IndexPolicy
     plan: PushPlan | None = None
     prepared: PreparedMemories = field(default_factory=PreparedMemories)
     uids: Iterable[str] = ()
-    is_validated: bool = True
     after: list[tuple[PresentMemory, ...] | None] = field(
         default_factory=list
     )  # what is then there
@@ -126,25 +146,28 @@ class ProveCommit(CorpusOperation[PushResult]):
         result = self._result(proof)
         if world.repository.unproved != self.sha:
             return Decided(answer=replace(result, state=world.ledger(now).state))
-        return (
-            self._moved(state, world, proof, result, now)
-            if result.ok
-            else self._marked(world, proof, result, now)
-        )
+        if not result.ok:
+            return self._marked(world, proof, result, now)
+        try:
+            return self._moved(state, world, proof, result, now)
+        except ForbiddenTransition:
+            log.exception("a commit of %s can not be what readers see", self.space.key)
+            return self._marked(world, proof, _failed(result, _FORBIDDEN), now)
 
     def _result(self, proof: Proof) -> PushResult:
         stored = proof.stored
-        if stored.commit.has_failed:
-            failed = result_of(replace(stored, documents={}), proof.parent)
-            return replace(failed, ok=False, reason=stored.error or failed.reason)
         found = (
             proved(self.plan, stored.documents)
             if self.plan and MANIFEST in self.plan.documents
             else result_of(stored, proof.parent)
         )
-        if self.is_validated:
+        if stored.commit.has_failed:
+            found = _failed(found, stored.error or PushCode.TRANSPORT_CORRUPTION)
+        if stored.commit.cause in VALIDATED:
             return found
-        return replace(found, validated=proof.look.is_valid)
+        has_corpus = proof.look.has_corpus
+        is_valid = has_corpus and proof.look.is_valid
+        return replace(found, validated=is_valid, validation_ran=has_corpus)
 
     def _moved(
         self,
@@ -158,8 +181,9 @@ class ProveCommit(CorpusOperation[PushResult]):
         ledger = world.ledger(now)
         ledger.note(result)
         is_repair = not proof.look.has_corpus
+        cause = proof.stored.commit.cause
         ledger.put(
-            self.cause,
+            cause,
             look=proof.look,
             has_failed_write=ledger.repository.has_failed_write
             and (is_repair or not proof.look.is_valid),
@@ -171,7 +195,7 @@ class ProveCommit(CorpusOperation[PushResult]):
             shortened=delta_of(world.repository.verified, proof.stored),
             transitions=tuple(ledger.transitions),
         )
-        event = self.event(Effect.CORPUS_VERIFIED, str(proof.stored.revision), cause=self.cause)
+        event = self.event(Effect.CORPUS_VERIFIED, str(proof.stored.revision), cause=cause)
         return Decided(
             answer=replace(result, state=ledger.state),
             events=(event,),
@@ -206,13 +230,30 @@ class ProveCommit(CorpusOperation[PushResult]):
         wanted = wanted_memories(proof.look, proof.stored.documents, self.policy)
         return memory_changes(wanted, proof.present)
 
+    def _payloads(self, proof: Proof) -> dict[str, Any]:
+        """The figures of what was read back and is not what was written, and of that if known."""
+        written = self.plan.payloads if self.plan else {}
+        stored = proof.stored
+        wrong = (
+            document
+            for path, document in sorted(stored.documents.items())
+            if document.sha256 != stored.commit.tree.get(path)
+        )
+        return {
+            document.path: {
+                "read": asdict(payload(document)),
+                "written": asdict(written[document.path]) if document.path in written else None,
+            }
+            for document in islice(wrong, _PAYLOADS_MAX)
+        }
+
     def _marked(
         self, world: CorpusWorld, proof: Proof, result: PushResult, now: datetime
     ) -> Decided[PushResult]:
         """The commit is marked, HEAD goes back, and the write has failed."""
         ledger = world.ledger(now)
         ledger.note(result)
-        ledger.put(self.cause, has_failed_write=True)
+        ledger.fail(proof.stored.commit.cause)
         back = world.repository.verified_head.revision
         changed = CorpusChanges(
             repository=ledger.repository,
@@ -220,5 +261,10 @@ class ProveCommit(CorpusOperation[PushResult]):
             rebased=((proof.stored.revision, back),),
             transitions=tuple(ledger.transitions),
         )
-        event = self.event(Effect.CORPUS_FAILED, str(proof.stored.revision), why=str(result.reason))
+        event = self.event(
+            Effect.CORPUS_FAILED,
+            str(proof.stored.revision),
+            why=str(result.reason),
+            payloads=self._payloads(proof),
+        )
         return Decided(answer=replace(result, state=ledger.state), events=(event,), records=changed)

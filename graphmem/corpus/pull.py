@@ -10,7 +10,7 @@ from graphmem.corpus.assembly import FaultKind, assembled
 from graphmem.corpus.documents import LEGACY, MANIFEST, content_hash
 from graphmem.corpus.manifest import has_corpus
 from graphmem.corpus.push_result import PushCode
-from graphmem.model.corpus import Corpus, CorpusDraft, Documents, Head
+from graphmem.model.corpus import SESSION_CHARS_MAX, Corpus, CorpusDraft, Documents, Head
 
 _KEPT = re.compile(r"\.kept-[0-9]+\Z")
 
@@ -59,13 +59,13 @@ def decide_pull(
     found = assembled(head.documents)
     if found.corpus is None:
         return _damaged(found.faults[0].kind, found.faults[0].reason)
-    is_edited = draft is not None and is_dirty(assembled(base).corpus, draft.corpus)
+    was_edited = draft is not None and is_dirty(assembled(base).corpus, draft.corpus)
     return PullResult(
         ok=True,
         reason=PullReason.PULLED,
         changed=True,
         corpus=found.corpus,
-        kept_as=kept_name(draft.session, sessions) if draft and is_edited else None,
+        kept_as=kept_name(draft.session, sessions) if draft and was_edited else None,
     )
 
 
@@ -82,17 +82,32 @@ def seen_hash(documents: Documents) -> str | None:
 
 
 def kept_name(session: str, sessions: Collection[str]) -> str:
-    """The session in which an edited draft is kept: ``default.kept-1``, or the next free one."""
+    """The session in which an edited draft is kept: ``default.kept-1``, or the next free one.
+
+    A long name is cut, so that the session can be asked for.
+    """
     stem = _KEPT.sub("", session)
-    numbers = range(1, len(sessions) + 2)
-    free = (f"{stem}.kept-{number}" for number in numbers)
+    ends = (f".kept-{number}" for number in range(1, len(sessions) + 2))
+    free = (f"{stem[: SESSION_CHARS_MAX - len(end)]}{end}" for end in ends)
     return next(name for name in free if name not in sessions)
 
 
-def pull_before_write(draft: CorpusDraft | None, base: Documents) -> PullResult | None:
+def is_edited(draft: CorpusDraft, base: Head) -> bool:
+    """Whether a draft says something else than what it was made from."""
+    return is_dirty(assembled(base.documents).corpus, draft.corpus)
+
+
+def pull_before_write(draft: CorpusDraft | None, base: Head, head: Head) -> PullResult | None:
     """The result of the pull that comes before a write, where it is left out; None: pull first.
 
-    It is, once a draft is loaded and the hash of what it was made from is known.
+    It is, where a draft is loaded that was made from the head, or from a newer revision that waits
+    for its proof, or was edited since: what is edited is joined when it is pushed. ``base`` is what
+    the draft was made from.
     """
-    is_loaded = draft is not None and seen_hash(base) is not None
-    return PullResult(ok=True, reason=PullReason.FRESH) if is_loaded else None
+    if draft is None:
+        return None
+    is_current = draft.revision >= head.revision or (
+        seen_hash(base.documents) == seen_hash(head.documents)
+    )
+    is_fresh = is_current or is_edited(draft, base)
+    return PullResult(ok=True, reason=PullReason.FRESH) if is_fresh else None

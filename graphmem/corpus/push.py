@@ -9,11 +9,12 @@ from datetime import datetime
 
 from graphmem.corpus.approvals import changed_sections, is_dirty, standing
 from graphmem.corpus.assembly import assembled
+from graphmem.corpus.blanks import is_blank
 from graphmem.corpus.documents import MANIFEST, Changes
 from graphmem.corpus.manifest import section_of, with_ids
 from graphmem.corpus.normalise import normalised
 from graphmem.corpus.notes_policy import notes_problems
-from graphmem.corpus.onboarding import with_scaffold
+from graphmem.corpus.onboarding import scaffold_for
 from graphmem.corpus.push_plan import PushPlan, PushRequest, PushWorld, planned
 from graphmem.corpus.push_result import VALID, PushCode, PushReason, PushResult, invalid, refused
 from graphmem.corpus.schema import SCHEMA_VERSION, Problem, corpus_problems
@@ -34,6 +35,7 @@ class _Proposal:
     before: Corpus | None
     corpus: Corpus
     changed: tuple[Section, ...]
+    withheld: tuple[Section, ...]
 
     @property
     def targets(self) -> tuple[Section, ...]:
@@ -51,7 +53,10 @@ def decide_push(
 ) -> PushPlan | PushResult:
     """What a push writes, or the result that it has without writing."""
     before = assembled(world.base.documents).corpus
-    corpus = with_metadata(with_ids(_whole(request, world, before), new_id), before, now)
+    draft = normalised(world.draft, drops_links=False)
+    scaffold = _scaffold(request, world, draft, before)
+    whole = {"schema_version": SCHEMA_VERSION, **draft, **scaffold}
+    corpus = with_metadata(with_ids(whole, new_id), before, now)
     proposal = _Proposal(
         request=request,
         world=world,
@@ -59,19 +64,25 @@ def decide_push(
         before=before,
         corpus=corpus,
         changed=changed_sections(before or {}, corpus),
+        withheld=tuple(
+            section
+            for section in Section
+            if section in scaffold and not is_blank(draft.get(section))
+        ),
     )
     result = next(filter(None, (step(proposal) for step in _STEPS)), None)
     return result or _within_targets(proposal, now)
 
 
-def _whole(request: PushRequest, world: PushWorld, before: Corpus | None) -> Corpus:
-    """The draft in its one form, with scaffold where that is agreed."""
-    draft = normalised(world.draft, drops_links=False)
-    if request.scaffold:
-        approved = tuple(standing(world.approvals, draft))
-        kept = approved if request.targets is None else request.targets
-        draft = with_scaffold(draft, kept, before)
-    return {"schema_version": SCHEMA_VERSION, **draft}
+def _scaffold(
+    request: PushRequest, world: PushWorld, draft: Corpus, before: Corpus | None
+) -> Corpus:
+    """The sections that scaffold stands in for, where that is agreed."""
+    if not request.scaffold:
+        return {}
+    approved = tuple(standing(world.approvals, draft))
+    kept = approved if request.targets is None else request.targets
+    return scaffold_for(draft, kept, before)
 
 
 def _repository(proposal: _Proposal) -> PushResult | None:
@@ -133,6 +144,7 @@ def _within_targets(proposal: _Proposal, now: datetime) -> PushPlan | PushResult
         message=proposal.request.message or _message(proposal.changed),
         now=now,
     )
+    plan = replace(plan, withheld=proposal.withheld)
     disallowed = ",".join(_disallowed(proposal, plan.changes))
     if not disallowed:
         return plan

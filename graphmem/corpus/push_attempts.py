@@ -3,13 +3,15 @@
 These are the steps 11 and 12 of a push (000).
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
 from graphmem.corpus.approvals import all_approved, is_dirty
 from graphmem.corpus.assembly import assembled
 from graphmem.corpus.documents import MANIFEST, changes, content_hash
-from graphmem.corpus.join import joined
+from graphmem.corpus.join import joined, own_documents
+from graphmem.corpus.manifest import with_ids
 from graphmem.corpus.push_plan import PushPlan, planned
 from graphmem.corpus.push_result import (
     VALID,
@@ -50,7 +52,7 @@ def retried(
     if not is_dirty(before, corpus):
         unchanged = replace(VALID, persisted=True, reason=PushReason.HASHES_UNCHANGED)
         return replace(unchanged, retry_count=1)
-    return planned(
+    joint = planned(
         head,
         corpus,
         base=plan.base,
@@ -59,6 +61,7 @@ def retried(
         now=now,
         retry_count=1,
     )
+    return replace(joint, withheld=plan.withheld)
 
 
 def conflicted(plan: PushPlan, *, reason: str | None = None) -> PushResult:
@@ -96,22 +99,37 @@ def proved(plan: PushPlan, read: Documents) -> PushResult:
 
 
 def reverted(
-    head: Head, earlier: Head, policy: CorpusPolicy, *, now: datetime
+    head: Head,
+    earlier: Head,
+    policy: CorpusPolicy,
+    *,
+    now: datetime,
+    new_id: Callable[[], str],
 ) -> PushPlan | PushResult:
-    """The revision behind a head that holds the files of an earlier one, byte by byte."""
+    """The revision behind a head that holds the files of an earlier one, byte by byte.
+
+    A corpus in one file is split, as that is never written.
+    """
     corpus = assembled(earlier.documents).corpus
     if corpus is None or corpus_problems(corpus, policy):
         return refused(PushCode.CORPUS_INVALID)
     changed = changes(head.documents, earlier.documents)
     if not changed.paths:
         return replace(VALID, persisted=True, reason=PushReason.HASHES_UNCHANGED)
+    message = f"Revert to revision {earlier.revision}"
+    if MANIFEST not in earlier.documents:
+        own = own_documents(head.documents)
+        beside = replace(head, documents={**earlier.documents, **own})
+        whole = with_ids(corpus, new_id)
+        plan = planned(beside, whole, base=head, files={}, message=message, now=now)
+        return replace(plan, changes=changes(head.documents, plan.documents))
     return PushPlan(
         expected_revision=head.revision,
         base=head,
         corpus=corpus,
         documents=earlier.documents,
         changes=changed,
-        message=f"Revert to revision {earlier.revision}",
+        message=message,
         at=now,
     )
 

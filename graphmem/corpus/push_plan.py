@@ -51,6 +51,8 @@ class PushPlan:
     message: str
     at: datetime
     retry_count: int = 0
+    withheld: tuple[Section, ...] = ()  # that the draft has, and scaffold stands in for
+    attempt: int = 0  # the operations before it, so that a second attempt is a commit of its own
 
     @property
     def revision(self) -> int:
@@ -75,7 +77,7 @@ class PushPlan:
     @cached_property
     def commit_sha(self) -> str:
         """What the commit is known by."""
-        return digest([self.revision, iso(self.at), self.message, self.tree])
+        return digest([self.revision, iso(self.at), self.message, self.tree, self.attempt])
 
 
 def planned(
@@ -95,7 +97,7 @@ def planned(
         for path, document in head.documents.items()
         if path not in own and path != LEGACY
     }
-    documents = {**others, **split(corpus, before={**files, **own}, generated_at=now)}
+    documents = {**others, **split(corpus, before=own, offered=files, generated_at=now)}
     return PushPlan(
         expected_revision=head.revision,
         base=base,

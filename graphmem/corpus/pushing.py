@@ -3,28 +3,37 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from typing import Any
+from typing import Any, ClassVar
 
 from graphmem.corpus.approvals import section_hashes
 from graphmem.corpus.corpus_operation import CorpusOperation, CorpusWorld, head_of
 from graphmem.corpus.documents import tree_of
-from graphmem.corpus.drafting import fresh_draft
+from graphmem.corpus.drafting import draft_to_write
+from graphmem.corpus.fallback import Fallback
 from graphmem.corpus.ledger import Ledger
 from graphmem.corpus.normalise import normalised
 from graphmem.corpus.push import decide_push
-from graphmem.corpus.push_attempts import completion, retried, reverted
+from graphmem.corpus.push_attempts import completion, conflicted, retried, reverted
 from graphmem.corpus.push_plan import PushPlan, PushRequest, PushWorld
-from graphmem.corpus.push_result import PushResult, store_away, with_states
+from graphmem.corpus.push_result import (
+    PushCode,
+    PushResult,
+    may_retry,
+    refused,
+    store_away,
+    with_states,
+)
 from graphmem.corpus.recent import Recent
-from graphmem.corpus.state import repaired
+from graphmem.corpus.state import REPAIR, repaired
 from graphmem.corpus.verification import tree_changes
+from graphmem.corpus.words import words_of_files
 from graphmem.errors import Conflict, InvalidInput
 from graphmem.gateway.operation import Decided
 from graphmem.gateway.workbench import Workbench
 from graphmem.model.corpus import (
+    PUSH,
     Approval,
     Commit,
-    Corpus,
     CorpusDraft,
     CorpusRepository,
     CorpusState,
@@ -44,7 +53,7 @@ from graphmem.store.corpus_changes import (
     NewCommit,
 )
 
-PUSH, COMPLETION, REVERT, IMPORT, REPAIR = "push", "onboarding", "revert", "import", "repair"
+COMPLETION, REVERT, IMPORT = "onboarding", "revert", "import"
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,6 +75,8 @@ class Attempt:
 @dataclass(frozen=True, kw_only=True)
 class WriteRevision(CorpusOperation[Attempt]):
     """Write a revision behind the proved one; HEAD moves with it, VERIFIED only with its proof."""
+
+    cause: ClassVar[str] = PUSH
 
     def committed(
         self,
@@ -100,12 +111,14 @@ class WriteRevision(CorpusOperation[Attempt]):
         **more: Any,  # noqa: ANN401
     ) -> Decided[Attempt]:
         """The decision that writes a plan."""
+        plan = replace(plan, attempt=world.repository.works)
         commit = Commit(
             revision=plan.revision,
             message=plan.message,
             at=plan.at,
             key_id=self.key_id,
             tree=plan.tree,
+            cause=self.cause,
         )
         sha, changed = self.committed(
             world,
@@ -133,17 +146,24 @@ class WriteRevision(CorpusOperation[Attempt]):
         return Decided(answer=attempt, events=(event,), records=changed)
 
     def ended(
-        self, ledger: Ledger, result: PushResult, *, before: CorpusState, cause: str
+        self,
+        ledger: Ledger,
+        result: PushResult,
+        *,
+        before: CorpusState,
+        drafts: tuple[CorpusDraft, ...] = (),
     ) -> Decided[Attempt]:
         """The decision that only records what became of an attempt."""
         ledger.note(result)
         if result.is_failed_write:
-            ledger.put(cause, has_failed_write=True)
-        changed = CorpusChanges(repository=ledger.repository, transitions=tuple(ledger.transitions))
+            ledger.fail(self.cause)
+        changed = CorpusChanges(
+            repository=ledger.repository, drafts=drafts, transitions=tuple(ledger.transitions)
+        )
         result = with_states(result, before, ledger.state)
         event = self.event(
             Effect.UNCHANGED if result.ok else Effect.CORPUS_REFUSED,
-            cause=cause,
+            cause=self.cause,
             why=str(result.reason),
         )
         return Decided(
@@ -153,7 +173,8 @@ class WriteRevision(CorpusOperation[Attempt]):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class _PushWorld:
-    draft: CorpusDraft | None
+    draft: CorpusDraft
+    is_pulled: bool = False
     base: Head = field(default_factory=Head)
     approvals: tuple[Approval, ...] = ()
     present: tuple[PresentMemory, ...] = ()
@@ -169,24 +190,26 @@ class PushDraft(WriteRevision):
     session: str
     request: PushRequest
     new_id: Callable[[], str]
-    seen: list[Corpus] = field(default_factory=list)  # what was read of the draft
+    seen: list[CorpusDraft] = field(default_factory=list)  # as it was read
     remembered: Recent[tuple[PresentMemory, ...]] = field(default_factory=lambda: Recent(1))
 
     @property
     def texts(self) -> list[str]:
-        """The message of the revision."""
-        return [self.request.message] if self.request.message else []
+        """The message of the revision, and the name of the session."""
+        return [*filter(None, (self.request.message,)), self.session]
 
     def read_records(self, transaction: Workbench) -> CorpusWorld:
         """The repository, the draft, what that was made from, and what was said of what it says."""
-        repository, draft = lock_with_draft(transaction, self.space, self.session)
+        repository, known = lock_with_draft(transaction, self.space, self.session)
         look = self.looks.at(repository.verified, self.policy)
-        draft = draft or fresh_draft(self.session, repository, look)
-        self.seen.append(draft.corpus)
+        base = head_of(transaction, repository, known.revision) if known else Head()
+        draft = draft_to_write(self.session, known, base, repository, lambda: look)
+        is_pulled = draft is not known
         hashes = section_hashes(normalised(draft.corpus, drops_links=False)).values()
         more = _PushWorld(
             draft=draft,
-            base=head_of(transaction, repository, draft.revision),
+            is_pulled=is_pulled and known is not None,
+            base=repository.verified_head if is_pulled else base,
             approvals=approvals_of(transaction, self.space, hashes),
             present=self._present(transaction, repository),
         )
@@ -207,7 +230,9 @@ class PushDraft(WriteRevision):
             UnprovedCommit: the newest commit waits for its proof.
         """
         world.check_proved()
-        ledger, more = world.ledger(now), world.more
+        more: _PushWorld = world.more
+        self.seen.append(more.draft)
+        ledger = world.ledger(now)
         before = ledger.state
         known = PushWorld(
             has_repository=world.repository.is_there,
@@ -220,14 +245,30 @@ class PushDraft(WriteRevision):
         found = decide_push(self.request, known, self.policy, now=now, new_id=self.new_id)
         head = world.repository.verified_head
         if isinstance(found, PushPlan) and found.expected_revision != head.revision:
-            found = retried(found, head, self.policy, now=now)
+            lost = conflicted(found)
+            found = retried(found, head, self.policy, now=now) if may_retry(lost) else lost
         if isinstance(found, PushResult):
-            return self.ended(ledger, found, before=before, cause=PUSH)
+            pulled = (more.draft,) if more.is_pulled else ()
+            return self.ended(ledger, found, before=before, drafts=pulled)
         self.looks.note(found, self.policy)
-        draft = replace(more.draft, corpus=found.corpus, revision=found.revision, files={})
+        draft = _pushed(more.draft, found)
         return self.planned(
             world, found, before=before, present=more.present, drafts=(draft,), **_noted(ledger)
         )
+
+
+def _pushed(draft: CorpusDraft, plan: PushPlan) -> CorpusDraft:
+    """A draft after its push; what scaffold stood in for is in it as it was.
+
+    Where somebody else was faster it stays on what it was made from, so that a later push of the
+    rest sees what he changed.
+    """
+    if not plan.withheld:
+        return replace(draft, corpus=plan.corpus, revision=plan.revision, files={})
+    if plan.retry_count:
+        return draft
+    rest = {section.value: draft.corpus[section] for section in plan.withheld}
+    return replace(draft, corpus={**plan.corpus, **rest}, revision=plan.revision)
 
 
 def _noted(ledger: Ledger) -> dict[str, Any]:
@@ -241,18 +282,28 @@ def _noted(ledger: Ledger) -> dict[str, Any]:
 class RecordFailure(WriteRevision):
     """Record a push that the store did not take, as soon as that can be recorded."""
 
+    session: str
+    fallback: Fallback
+
+    def read_more(self, transaction: Workbench, repository: CorpusRepository) -> bool:  # noqa: ARG002
+        """Whether it is still to be recorded: another process may have been faster."""
+        return self.fallback.has_failed(self.space, self.session)
+
     def decided(self, world: CorpusWorld, now: datetime) -> Decided[Attempt]:
         """The write has failed."""
         ledger = world.ledger(now)
         before = ledger.state
-        if not world.repository.is_there or not world.look.is_valid:
+        if not world.more or not world.repository.is_there:
             return Decided(answer=Attempt(before=before))
-        return self.ended(ledger, store_away(is_kept=True), before=before, cause=PUSH)
+        is_kept = bool(self.fallback.edits(self.space, self.session))
+        return self.ended(ledger, store_away(is_kept=is_kept), before=before)
 
 
 @dataclass(frozen=True, kw_only=True)
 class CompleteOnboarding(WriteRevision):
     """Let the service end onboarding, once the proved revision is approved as a whole."""
+
+    cause = COMPLETION
 
     def read_more(
         self, transaction: Workbench, repository: CorpusRepository
@@ -273,7 +324,7 @@ class CompleteOnboarding(WriteRevision):
         ledger = world.ledger(now)
         before, repository = ledger.state, world.repository
         plan = None
-        if world.look.is_valid and before is CorpusState.CORPUS_PARTIAL:
+        if world.look.is_valid:
             plan = completion(repository.verified_head, world.more, now=now)
         if plan is None:
             return Decided(answer=Attempt(before=before))
@@ -285,7 +336,10 @@ class CompleteOnboarding(WriteRevision):
 class RevertTo(WriteRevision):
     """Let an earlier revision be the next one too, file by file."""
 
+    cause = REVERT
+
     revision: int
+    new_id: Callable[[], str]
 
     def read_more(self, transaction: Workbench, repository: CorpusRepository) -> Head | None:
         """The earlier revision."""
@@ -307,11 +361,12 @@ class RevertTo(WriteRevision):
         if world.more is None:
             raise InvalidInput({"revision": ["There is no such revision."]})
         ledger = world.ledger(now)
-        before = ledger.state
-        _check_valid(world)
-        found = reverted(world.repository.verified_head, world.more, self.policy, now=now)
+        before, head = ledger.state, world.repository.verified_head
+        found: PushPlan | PushResult = refused(PushCode.CORPUS_INVALID)
+        if world.look.is_valid:
+            found = reverted(head, world.more, self.policy, now=now, new_id=self.new_id)
         if isinstance(found, PushResult):
-            return self.ended(ledger, found, before=before, cause=REVERT)
+            return self.ended(ledger, found, before=before)
         return self.planned(world, found, before=before, **_noted(ledger))
 
 
@@ -321,70 +376,67 @@ class CorpusInvalid(Conflict):
     code = "corpus_invalid"
 
 
-def _check_valid(world: CorpusWorld) -> None:
-    if not world.look.is_valid:
-        raise CorpusInvalid
-
-
 @dataclass(frozen=True, kw_only=True)
 class ImportRevision(WriteRevision):
     """Let files be the first revision exactly as they are, as a clone would be."""
 
+    cause = IMPORT
+
     files: Documents
     message: str = "Import"
     at: datetime | None = None  # when it was made, where that is known
-    is_later: bool = False  # another one of the same files is there
+    behind: int = 0  # the revision that it goes on from; 0 where it is the first of a history
 
     @property
     def texts(self) -> list[str]:
         """What they say."""
-        return [self.message, *(each.text for each in self.files.values())]
+        return [self.message, *words_of_files(self.files)]
 
     def decided(self, world: CorpusWorld, now: datetime) -> Decided[Attempt]:
         """Write them, while there is no corpus.
 
         Raises:
             RepositoryNotFound: there is no repository.
-            Conflict: there is a corpus.
+            Conflict: there is a corpus, or somebody else wrote since the revision before.
             UnprovedCommit: the newest commit waits for its proof.
         """
         world.check_there()
         world.check_proved()
-        if world.look.has_corpus and not self.is_later:
+        if self.behind and self.behind != world.repository.verified_head.revision:
+            message = "Somebody else wrote a revision between two of the history."
+            raise Conflict(message)
+        if world.look.has_corpus and not self.behind:
             message = "There is a corpus already: import into a draft."
             raise Conflict(message)
-        ledger = world.ledger(now)
-        return self._written(world, ledger, self.files, now, cause=IMPORT, message=self.message)
+        return self._of_files(world, world.ledger(now), now, message=self.message)
 
-    def _written(
+    def _of_files(
         self,
         world: CorpusWorld,
         ledger: Ledger,
-        files: Documents,
         now: datetime,
         *,
-        cause: str,
         message: str,
+        **more: Any,  # noqa: ANN401
     ) -> Decided[Attempt]:
         head = world.repository.verified_head
         plan = PushPlan(
             expected_revision=head.revision,
             base=head,
             corpus={},
-            documents=files,
-            changes=tree_changes(tree_of(head.documents), tree_of(files)),
+            documents=self.files,
+            changes=tree_changes(tree_of(head.documents), tree_of(self.files)),
             message=message,
             at=self.at or now,
         )
-        more = (
-            {**_noted(ledger), "all_rebased": plan.revision} if cause == REPAIR else _noted(ledger)
-        )
-        return self.planned(world, plan, before=ledger.state, **more)
+        return self.planned(world, plan, before=ledger.state, **_noted(ledger), **more)
 
 
 @dataclass(frozen=True, kw_only=True)
 class RepairCorpus(ImportRevision):
     """Set an invalid corpus aside as a revision; the owner begins anew."""
+
+    cause = REPAIR
 
     files: Documents = field(default_factory=dict)
 
@@ -401,4 +453,5 @@ class RepairCorpus(ImportRevision):
         ledger = world.ledger(now)
         repaired(ledger.facts)
         message = "Set the invalid corpus aside"
-        return self._written(world, ledger, {}, now, cause=REPAIR, message=message)
+        revision = world.repository.verified_head.revision + 1
+        return self._of_files(world, ledger, now, message=message, all_rebased=revision)

@@ -1,26 +1,19 @@
 """Revision writer: pushes and other writes of revisions, each proved by a new reading (000)."""
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Any
 
 from graphmem.corpus.corpus_operation import UnprovedCommit
-from graphmem.corpus.drafting import (
-    words_of,
-)
-from graphmem.corpus.edits import Edit, EditKind
+from graphmem.corpus.edits import Edit, whole
 from graphmem.corpus.fallback import Fallback, StoreAway
+from graphmem.corpus.importing import GivenRevision, check_history
 from graphmem.corpus.looks import Look, Looks
 from graphmem.corpus.proving import MemoriesMoved, ProveCommit
 from graphmem.corpus.push_plan import PushRequest
-from graphmem.corpus.push_result import PushResult, with_states
+from graphmem.corpus.push_result import PushCode, PushResult, refused, with_states
 from graphmem.corpus.pushing import (
-    COMPLETION,
-    IMPORT,
-    PUSH,
-    REPAIR,
-    REVERT,
     Attempt,
     CompleteOnboarding,
     ImportRevision,
@@ -37,7 +30,8 @@ from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.operation import Actor
 from graphmem.gateway.screening import screen
 from graphmem.model.caller import Caller
-from graphmem.model.corpus import Corpus, CorpusState, Documents, PresentMemory
+from graphmem.model.corpus import CorpusDraft, CorpusState, Documents, PresentMemory
+from graphmem.model.job import Run
 from graphmem.model.policy.corpus import CorpusPolicy
 from graphmem.model.space import Space
 from graphmem.ports import Clock, Embedder, IdSource
@@ -49,6 +43,9 @@ from graphmem.store.corpora import (
 )
 from graphmem.store.spaces import SpacePolicies
 
+log = logging.getLogger(__name__)
+
+_NOT_COMPLETE = frozenset({CorpusState.CORPUS_PARTIAL, CorpusState.PERSIST_FAILED})
 _ROUNDS = 50  # in which another writer may be ahead
 _KEPT = 64  # proved commits whose memories are known
 
@@ -75,18 +72,21 @@ class RevisionWriter:
         Raises:
             StoreAway: the store did not take it; what was read of the draft may lie in a file.
         """
-        seen: list[Corpus] = []
+        seen: list[CorpusDraft] = []
         try:
             return self._pushed(space, session, request, seen, caller)
         except StoreUnavailable as error:
-            edit = Edit(kind=EditKind.WHOLE, value=seen[-1]) if seen else None
-            is_kept = edit is not None and self._kept(
-                space, session, edit, words_of(edit.value), error, is_push=True
-            )
+            is_kept = bool(seen) and self._kept(space, session, whole(seen[-1]), error)
+            self.fallback.mark_failed(space, session)
             raise StoreAway(is_kept=is_kept) from error
 
     def _pushed(
-        self, space: Space, session: str, request: PushRequest, seen: list[Corpus], caller: Caller
+        self,
+        space: Space,
+        session: str,
+        request: PushRequest,
+        seen: list[CorpusDraft],
+        caller: Caller,
     ) -> PushResult:
         operation = PushDraft(
             **self._common(space, caller),
@@ -96,11 +96,15 @@ class RevisionWriter:
             seen=seen,
             remembered=self.remembered,
         )
-        before, result = self._written(operation, PUSH, caller)
-        if not result.ok or result.state is not CorpusState.CORPUS_PARTIAL:
+        before, result = self._written(operation, caller)
+        if not result.ok or result.state not in _NOT_COMPLETE:
             return result
-        after = self._complete(space, caller)
-        return with_states(result, before, after or CorpusState.CORPUS_PARTIAL)
+        try:
+            after = self._complete(space, caller)
+        except StoreUnavailable:  # what was pushed is proved; the next push ends it
+            log.warning("onboarding of %s is not ended, the store is away", space.key)
+            after = None
+        return with_states(result, before, after or result.state)
 
     def revert(self, space: Space, revision: int, *, caller: Caller) -> PushResult:
         """Let an earlier revision be the next one too.
@@ -109,33 +113,47 @@ class RevisionWriter:
             RepositoryNotFound: there is no repository.
             InvalidInput: there is no such revision.
         """
-        operation = RevertTo(**self._common(space, caller), revision=revision)
-        return self._written(operation, REVERT, caller)[1]
+        operation = RevertTo(**self._common(space, caller), revision=revision, new_id=self.new_id)
+        return self._written(operation, caller)[1]
 
-    def import_revision(
-        self,
-        space: Space,
-        files: Documents,
-        *,
-        message: str = "Import",
-        at: datetime | None = None,
-        is_later: bool = False,
-        caller: Caller,
-    ) -> PushResult:
-        """Let files be the first revision exactly as they are, or a later one of such files.
+    def import_revision(self, space: Space, files: Documents, *, caller: Caller) -> PushResult:
+        """Let files be the first revision exactly as they are.
 
         Raises:
             RepositoryNotFound: there is no repository.
             Conflict: there is a corpus.
         """
-        operation = ImportRevision(
-            **self._common(space, caller),
-            files=files,
-            message=message,
-            at=at,
-            is_later=is_later,
-        )
-        return self._written(operation, IMPORT, caller, is_validated=False)[1]
+        return self.import_history(space, [GivenRevision(files=files)], caller=caller)
+
+    def import_history(
+        self, space: Space, revisions: Sequence[GivenRevision], *, caller: Caller
+    ) -> PushResult:
+        """Let revisions from outside be the first ones here; what became of the last.
+
+        All are looked at before one is written.
+
+        Raises:
+            RepositoryNotFound: there is no repository.
+            InvalidInput: one leaves out the corpus that an earlier one holds.
+            PolicyRefused: the words of one may not be stored.
+            Conflict: there is a corpus.
+        """
+        check_history(revisions)
+        operations = [
+            ImportRevision(
+                **self._common(space, caller), files=each.files, message=each.message, at=each.at
+            )
+            for each in revisions
+        ]
+        for operation in operations:
+            screen(operation.texts, self.policies.of(space))
+        result, behind = refused(PushCode.INVALID_INPUT), 0
+        for operation in operations:
+            _, result = self._written(replace(operation, behind=behind), caller)
+            if not result.ok:
+                break
+            behind = result.revision or 0
+        return result
 
     def repair(self, space: Space, *, caller: Caller) -> PushResult:
         """Set an invalid corpus aside.
@@ -145,16 +163,12 @@ class RevisionWriter:
             Conflict: there is no invalid corpus.
         """
         operation = RepairCorpus(**self._common(space, caller))
-        return self._written(operation, REPAIR, caller, is_validated=False)[1]
+        return self._written(operation, caller)[1]
 
-    def _written(
-        self, operation: WriteRevision, cause: str, actor: Actor, *, is_validated: bool = True
-    ) -> tuple[CorpusState, PushResult]:
+    def _written(self, operation: WriteRevision, actor: Actor) -> tuple[CorpusState, PushResult]:
         """The state before, and what became of a write; its proof is a transaction of its own."""
         attempt = self._attempted(operation, actor)
-        result = attempt.result or self.prove(
-            operation.space, attempt, cause, actor, is_validated=is_validated
-        )
+        result = attempt.result or self.prove(operation.space, attempt, actor)
         after = result.state or attempt.before
         return attempt.before, with_states(result, attempt.before, after)
 
@@ -175,42 +189,44 @@ class RevisionWriter:
         """
         operation = CompleteOnboarding(**self._common(space, actor))
         attempt = self._attempted(operation, actor)
-        return self.prove(space, attempt, COMPLETION, actor).state if attempt.sha else None
+        return self.prove(space, attempt, actor).state if attempt.sha else None
 
-    def settle(self, space: Space, actor: Actor) -> None:
-        """Prove or mark the newest commit, where it waits for that; record pushes that failed."""
+    def settle(self, space: Space, actor: Actor) -> PushResult | None:
+        """Prove or mark the newest commit, and record pushes that failed.
+
+        What became of the commit, where one waited for its proof.
+        """
         self._record_failures(space, actor)
         sha, verified = pointers_of(self.connection, space)
-        if sha and sha != verified:
-            self.prove(space, Attempt(before=CorpusState.NO_REPO, sha=sha), PUSH, actor)
+        if sha is None or sha == verified:
+            return None
+        return self.prove(space, Attempt(before=CorpusState.NO_REPO, sha=sha), actor)
 
     def _record_failures(self, space: Space, actor: Actor) -> None:
         for failed, session in list(self.fallback.failed()):
             if failed == space:
-                self.gateway.execute(RecordFailure(**self._common(space, actor)), actor)
-                self.fallback.recorded(space, session)
+                self._record_failure(space, session, actor)
 
-    def prove(
-        self,
-        space: Space,
-        attempt: Attempt,
-        cause: str,
-        actor: Actor,
-        *,
-        is_validated: bool = True,
-    ) -> PushResult:
+    def _record_failure(self, space: Space, session: str, actor: Actor) -> None:
+        operation = RecordFailure(
+            **self._common(space, actor), session=session, fallback=self.fallback
+        )
+        self.gateway.execute(operation, actor)
+        is_undone = isinstance(actor, Run) and actor.dry_run
+        if not is_undone:
+            self.fallback.recorded(space, session)
+
+    def prove(self, space: Space, attempt: Attempt, actor: Actor) -> PushResult:
         """Prove a commit by a new reading, and let its memories be there, or mark it."""
         ready = self._prepared_by(space, attempt)
         for _ in range(_ROUNDS):
             operation = ProveCommit(
                 **self._common(space, actor),
                 sha=attempt.sha,
-                cause=cause,
                 plan=attempt.plan,
                 index=self.policies.base.index,
                 prepared=ready or self._prepared(space, attempt.sha),
                 uids=iter(lambda: self.ids.new("memory"), ""),
-                is_validated=is_validated,
             )
             operation = replace(operation, vectors=operation.prepared.vectors)
             try:
@@ -266,24 +282,15 @@ class RevisionWriter:
             index=self.policies.base.index,
         )
 
-    def _kept(
-        self,
-        space: Space,
-        session: str,
-        edit: Edit,
-        words: Sequence[str],
-        error: StoreUnavailable,
-        *,
-        is_push: bool = False,
-    ) -> bool:
+    def _kept(self, space: Space, session: str, edit: Edit, error: StoreUnavailable) -> bool:
         """Whether what the store did not take lies in a file; nothing does that is not screened."""
         if isinstance(error, DiskLow):
             return False
         try:
-            screen(words, self.policies.of(space))
+            screen((*edit.words, session), self.policies.of(space))
         except StoreUnavailable:
             return False
-        return self.fallback.keep(space, session, edit, is_push=is_push)
+        return self.fallback.keep(space, session, edit)
 
     def policy(self, space: Space) -> CorpusPolicy:
         """The policy of corpora that holds in a space."""

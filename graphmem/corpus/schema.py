@@ -9,12 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from importlib import resources
+from math import isfinite
 from typing import Any
 
 from jsonschema import Draft202012Validator, FormatChecker, ValidationError
 
 from graphmem.corpus.documents import DEPTH_MAX, canonical_json, is_too_deep
 from graphmem.corpus.recent import Recent
+from graphmem.errors import InvalidInput
 from graphmem.model.corpus import ID_PREFIXES, Corpus
 from graphmem.model.policy.corpus import CorpusPolicy
 from graphmem.text.normalise import is_storable
@@ -143,10 +145,12 @@ def corpus_problems(corpus: Any, policy: CorpusPolicy) -> tuple[Problem, ...]:  
     Of one that is too large only this is said. Items that were sound lately are not looked at
     again, each for itself.
     """
+    if unheld := value_problems(corpus):
+        return unheld
     items = tuple(_listed(corpus, policy))
     rest = _without_sound(corpus, items)
     is_sound = _is_small(rest, items, policy) and not _problems(rest, policy)
-    if is_sound and not any(_double_ids(corpus)):
+    if is_sound and not any(double_ids(corpus)):
         for item in items:
             _SOUND.put(item.key, item.size)
         return ()
@@ -200,19 +204,38 @@ def _is_small(rest: Any, items: Sequence[_Listed], policy: CorpusPolicy) -> bool
 def _problems(corpus: Any, policy: CorpusPolicy) -> tuple[Problem, ...]:  # noqa: ANN401 - any JSON
     if too_large := size_problems(corpus, policy):
         return too_large
-    unstorable = (dotted(place) for place, text in texts(corpus) if not is_storable(text))
-    return tuple(
-        sorted(
-            {
-                *schema_problems(corpus),
-                *_double_ids(corpus),
-                *(Problem(path=path, message=_UNSTORABLE) for path in unstorable),
-            }
-        )
-    )
+    return tuple(sorted({*schema_problems(corpus), *double_ids(corpus)}))
 
 
-_UNSTORABLE = "Has a character that cannot be stored."
+UNSTORABLE = "Has a character that cannot be stored."
+
+
+def value_problems(value: Any) -> tuple[Problem, ...]:  # noqa: ANN401 - any JSON
+    """What no store and no answer can hold of a JSON value, in the order of the places."""
+    if too_deep := depth_problem(value):
+        return (too_deep,)
+    return tuple(sorted(set(_unheld(value))))
+
+
+def check_value(value: Any) -> None:  # noqa: ANN401 - any JSON
+    """Refuse a JSON value that no store and no answer can hold.
+
+    Raises:
+        InvalidInput: something in it is so; each is named by its path.
+    """
+    if problems := value_problems(value):
+        raise InvalidInput({each.path: [each.message] for each in problems})
+
+
+def _unheld(value: Any, place: Place = ()) -> Iterator[Problem]:  # noqa: ANN401 - any JSON
+    if isinstance(value, str) and not is_storable(value):
+        yield Problem(path=dotted(place), message=UNSTORABLE)
+    if isinstance(value, float) and not isfinite(value):
+        yield Problem(path=dotted(place), message="Is no finite number.")
+    for name, inner in _parts(value):
+        if isinstance(name, str) and not is_storable(name):
+            yield Problem(path=dotted((*place, name)), message=UNSTORABLE)
+        yield from _unheld(inner, (*place, name))
 
 
 def texts(value: Any, place: Place = ()) -> Iterator[tuple[Place, str]]:  # noqa: ANN401 - any JSON
@@ -238,7 +261,8 @@ def items_of(corpus: Any, name: str) -> Iterator[tuple[int, Corpus]]:  # noqa: A
             yield number, item
 
 
-def _double_ids(corpus: Any) -> Iterator[Problem]:  # noqa: ANN401 - any JSON
+def double_ids(corpus: Any) -> Iterator[Problem]:  # noqa: ANN401 - any JSON
+    """The ids that an earlier item of the same list has."""
     for section in ID_PREFIXES:
         seen: set[str] = set()
         for number, item in items_of(corpus, section):

@@ -6,6 +6,8 @@ from datetime import datetime
 from graphmem.errors import Conflict, GraphmemError
 from graphmem.model.corpus import CorpusState, Transition
 
+REPAIR = "repair"  # the cause by which an invalid corpus is set aside
+
 
 class ForbiddenTransition(GraphmemError):
     """A corpus went from one state to another as none may; this is a fault of the service."""
@@ -94,6 +96,19 @@ def transition(
         cause=cause,
         extension=(before, after) in EXTENSIONS,
     )
+
+
+def way(before: CorpusState, after: CorpusState) -> tuple[CorpusState, ...]:
+    """The states by which a corpus comes from one to another.
+
+    An invalid one is set aside first, as a repair does, before a valid one takes its place.
+    """
+    if before is after:
+        return ()
+    is_valid = after in {CorpusState.CORPUS_PARTIAL, CorpusState.CORPUS_READY}
+    if before is CorpusState.CORPUS_INVALID and is_valid:
+        return (CorpusState.REPO_NO_CORPUS, after)
+    return (after,)
 
 
 def repaired(facts: CorpusFacts) -> CorpusFacts:

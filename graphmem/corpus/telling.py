@@ -1,5 +1,6 @@
 """Telling: a status is told, and the audience that saw it is remembered (000, Status)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -34,6 +35,11 @@ class TellStatus(CorpusOperation[Status]):
     audience: str
     intent: Intent | None
     emission: EmissionPolicy
+
+    @property
+    def texts(self) -> Sequence[str]:
+        """What the audience is called."""
+        return (self.audience,)
 
     def read_records(self, transaction: Workbench) -> CorpusWorld:
         """The repository under its lock, with what the audience saw last."""

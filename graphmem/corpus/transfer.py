@@ -18,7 +18,9 @@ from graphmem.corpus.commit_transfer import (
     texts_field,
 )
 from graphmem.corpus.documents import parsed
-from graphmem.corpus.schema import depth_problem, texts
+from graphmem.corpus.file_names import check_paths
+from graphmem.corpus.schema import value_problems
+from graphmem.corpus.words import words_of, words_of_files
 from graphmem.errors import InvalidInput
 from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.workbench import Workbench
@@ -168,11 +170,12 @@ class DraftTransfer(_PartTransfer):
         """The draft of a line."""
         values = self.values(value, space)
         corpus = self._corpus(values["corpus"])
+        check_paths(values["files"], f"{self.kind}.files")
         files = {path: Document(path=path, text=text) for path, text in values["files"].items()}
         draft = CorpusDraft(
             session=values["session"], revision=values["revision"], corpus=corpus, files=files
         )
-        said = [*(text for _, text in texts(corpus)), *values["files"].values()]
+        said = [draft.session, *words_of(corpus), *words_of_files(files)]
         record = (space, values["created_at"], draft)
         return Loaded(key=draft.session, record=record, texts=said)
 
@@ -181,8 +184,10 @@ class DraftTransfer(_PartTransfer):
             corpus = parsed(text)
         except ValueError as error:
             raise InvalidInput({f"{self.kind}.corpus": ["Must be JSON."]}) from error
-        if not isinstance(corpus, dict) or depth_problem(corpus):
+        if not isinstance(corpus, dict):
             raise InvalidInput({f"{self.kind}.corpus": ["Must be an object."]})
+        if problems := value_problems(corpus):
+            raise InvalidInput({f"{self.kind}.corpus.{e.path}": [e.message] for e in problems})
         return corpus
 
     def take_in(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool | None]:
@@ -230,7 +235,7 @@ class ApprovalTransfer(_PartTransfer):
         )
         number = values["number"]
         record = (space, values["created_at"], number, approval, values["key_id"])
-        return Loaded(key=str(number), record=record)
+        return Loaded(key=str(number), record=record, texts=[values["key_id"]])
 
     def take_in(self, transaction: Workbench, records: Sequence[Any]) -> Mapping[str, bool | None]:
         """Write approvals that are not here."""

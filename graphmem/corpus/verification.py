@@ -10,7 +10,8 @@ from graphmem.model.corpus import Documents
 def verified(changed: Changes, tree: Mapping[str, str], read: Documents) -> Verified:
     """What documents that were read back prove of the tree that was to be written.
 
-    What was to leave is looked at first, then what was to change, by paths.
+    What was to leave is looked at first, then what was to change, then all that was to stay, by
+    paths: a revision is proved as a whole.
     """
     error = next(_errors(changed, tree, read), None)
     return Verified(ok=error is None, error=error)
@@ -25,10 +26,11 @@ def tree_changes(before: Mapping[str, str], tree: Mapping[str, str]) -> Changes:
 
 
 def _errors(changed: Changes, tree: Mapping[str, str], read: Documents) -> Iterator[str]:
-    for path in changed.deleted:
+    for path in sorted({*changed.deleted, *(read.keys() - tree.keys())}):
         if path in read:
             yield f"deleted_path_still_present:{path}"
-    for path in changed.changed:
+    stay = sorted(tree.keys() - set(changed.paths))
+    for path in (*changed.changed, *stay):
         if path not in read:
             yield f"changed_path_missing:{path}"
         elif read[path].sha256 != tree[path]:

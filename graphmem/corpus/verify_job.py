@@ -31,8 +31,9 @@ class VerifyJob:
             if run.must_stop():
                 return
             try:
-                self.keeper.settle(space, run)
-                run.counts["proved"] += 1
+                result = self.keeper.settle(space, run)
+                if result:
+                    run.counts["proved" if result.ok else "failed"] += 1
             except StoreUnavailable:
                 raise
             except GraphmemError as error:

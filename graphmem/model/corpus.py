@@ -12,6 +12,8 @@ from graphmem.model.space import Space
 
 ROOM = "corpus"
 REPOSITORY = "career-corpus-memory"  # the one name that a repository has
+PUSH = "push"  # what a revision is written for, where nothing else is said
+SESSION_CHARS_MAX = 128  # of the name of a session
 
 Corpus = Mapping[str, Any]  # a corpus as JSON, whole or not
 
@@ -97,6 +99,7 @@ class Commit:
     key_id: str
     tree: Mapping[str, str]
     has_failed: bool = False  # it was read back, and something else was there
+    cause: str = PUSH  # what it was written for
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

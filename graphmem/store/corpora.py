@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from graphmem.model.corpus import (
+    PUSH,
     ROOM,
     Approval,
     Basis,
@@ -351,6 +352,7 @@ def _commit(node: Mapping[str, Any], after: Sequence[Mapping[str, Any]] = ()) ->
             key_id=node["key_id"],
             tree=tree_of_chain(chain),
             has_failed=bool(node["failed"]),
+            cause=node["cause"] or PUSH,
         ),
         parent=node["parent"],
         documents=documents_of_chain(chain),

@@ -159,6 +159,7 @@ def _save_commit(
             "revision": commit.revision,
             "message": commit.message,
             "key_id": commit.key_id,
+            "cause": commit.cause,
             "tree": json.dumps(dict(commit.tree), ensure_ascii=False, sort_keys=True),
             "retry_count": stored.retry_count,
         },

@@ -58,6 +58,7 @@ class CorpusCommitNode(StructuredNode):
     revision = IntegerProperty(required=True)
     message = StringProperty(required=True)
     key_id = StringProperty(required=True)
+    cause = StringProperty()
     tree = StringProperty()
     delta = StringProperty()  # bytes
     at = UtcTimeProperty(required=True)

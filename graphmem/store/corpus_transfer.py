@@ -39,6 +39,7 @@ def take_in_commit(transaction: Transaction, space: Space, stored: StoredCommit)
             "revision": commit.revision,
             "message": commit.message,
             "key_id": commit.key_id,
+            "cause": commit.cause,
             "tree": json.dumps(dict(commit.tree), ensure_ascii=False, sort_keys=True),
             "failed": commit.has_failed or None,
             "error": stored.error,

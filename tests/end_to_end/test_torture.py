@@ -16,6 +16,7 @@ from functools import partial
 
 import psutil
 import pytest
+from corpora import a_corpus, an_experience
 from crowds import Crowd
 from waiting import eventually
 
@@ -238,3 +239,118 @@ def test_kills_during_an_import_and_while_vectors_are_made_anew(tmp_path, servic
         service.start()
         assert {True} == {each["embedded"] for each in memories(service, "user:in")}
         assert {} == integrity(service, "user:in")
+
+
+class Careers(Crowd):
+    """Two sessions that push changes of one career corpus, each of an experience of its own."""
+
+    path = "/v1/corpora/ada"
+
+    def __init__(self, service):
+        self.service = service
+        self.persisted = {"one": [], "two": []}  # numbers that were said to be
+        self.commits = set()
+        super().__init__(partial(self.run, session) for session in self.persisted)
+
+    def sent(self, method, path, body=None):
+        """An answer, or none where the service does not."""
+        try:
+            status, answer = self.service.call(method, f"{self.path}/{path}", body)
+        except (OSError, ValueError):
+            return {}
+        return answer if status < 500 else {}
+
+    def run(self, session):
+        number = 0
+        while not self.stop.is_set():
+            number += 1
+            self.pushed(session, number)
+
+    def pushed(self, session, number):
+        """Push a number, until it is said to be persisted or all is to stop."""
+        item = an_experience(session, employer=session, bullets=[f"Number {number}"])
+        while not self.stop.is_set():
+            shown = self.sent("PUT", f"draft/experience?session={session}", item).get("sections")
+            if shown and approved(self.sent, session, shown):
+                done = self.sent("POST", f"push?session={session}", {"technical": True})
+                if done.get("persisted"):
+                    assert done["verify_ok"] or not done["pushed"]
+                    self.persisted[session].append(number)
+                    self.commits |= {done["remote_commit_sha"]} if done["pushed"] else set()
+                    return
+                assert "ref_conflict" != done.get("error_code"), done
+            time.sleep(0.05)
+
+
+def approved(sent, session, shown):
+    """Whether all sections of a draft are approved as they were shown."""
+    said = [
+        sent(
+            "POST",
+            f"approvals?session={session}",
+            {
+                "section": section,
+                "approved": True,
+                "basis": "current_chat",
+                "content_sha256": each["content_sha256"],
+            },
+        )
+        for section, each in shown.items()
+    ]
+    return all(each.get("approved") for each in said)
+
+
+def test_kills_while_careers_are_pushed(tmp_path, service_in):
+    chosen = random.Random(11)  # noqa: S311 - nothing secret
+    with service_in(tmp_path, **HASH) as service:
+        careers = Careers(service)
+        items = [an_experience(name, employer=name) for name in careers.persisted]
+        careers.sent("POST", "bootstrap", {"turn": "t"})
+        careers.sent("PATCH", "draft?session=first", a_corpus(experience=items))
+        shown = careers.sent("GET", "draft?session=first")["sections"]
+        assert approved(careers.sent, "first", shown)
+        assert "CORPUS_READY" == careers.sent("POST", "push?session=first", {})["state"]
+        with careers:
+            for number in range(max(4, ROUNDS // 8)):
+                victim = VICTIMS[number % len(VICTIMS)]
+                time.sleep(chosen.uniform(0.5, 2))
+                if victim == "all":
+                    kill_all(service)
+                    service.begin()
+                    ready_again(service, ())
+                else:
+                    killed = service.children(victim)
+                    for process in killed:
+                        process.send_signal(signal.SIGKILL)
+                    ready_again(service, killed)
+            time.sleep(2)
+        careers.stop.clear()
+        assert all(careers.persisted.values())
+        for session, numbers in careers.persisted.items():
+            careers.pushed(session, numbers[-1] + 1000)
+        known = careers.sent("GET", "")
+        history = [each for each in history_of(careers.sent) if not each["failed"]]
+        corpus = careers.sent("GET", "export?form=single")["corpus"]
+        told = {each["content"] for each in memories(service, "corpus:ada")}
+        problems = integrity(service, "corpus:ada")
+
+    print({name: len(numbers) for name, numbers in careers.persisted.items()})  # noqa: T201
+    assert "CORPUS_READY" == known["state"]
+    assert careers.commits <= {each["commit_sha"] for each in history}
+    assert list(range(known["revision"], 0, -1)) == [each["revision"] for each in history]
+    bullets = {each["id"]: each["bullets"] for each in corpus["experience"]}
+    last = {name: [f"Number {numbers[-1]}"] for name, numbers in careers.persisted.items()}
+    assert last == bullets
+    assert {text for (text,) in last.values()} <= told
+    assert {} == problems
+
+
+def history_of(sent):
+    """All revisions, page by page."""
+    cursor, found = "", []
+    while True:
+        page = sent("GET", "history?limit=200" + (f"&cursor={cursor}" if cursor else ""))
+        found += page["items"]
+        cursor = page.get("next_cursor")
+        if not cursor:
+            return found

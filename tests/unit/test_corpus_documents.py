@@ -33,7 +33,8 @@ from graphmem.corpus.documents import (
     payload,
     tree_of,
 )
-from graphmem.corpus.manifest import is_unsafe, section_of, split, with_ids
+from graphmem.corpus.file_names import is_unsafe
+from graphmem.corpus.manifest import ids_of, lacks_ids, section_of, split, with_ids
 from graphmem.model.corpus import Section, text_digest
 
 EXPERIENCE_FILE = "corpus_experience_exp_1.json"
@@ -400,3 +401,74 @@ def test_documents_with_more_than_their_content_keep_their_bytes():
     before = with_file("corpus_profile.json", text)
 
     assert text == split(a_corpus(), before=before, generated_at=NOW)["corpus_profile.json"].text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        {"comment": "by hand"},
+        {"profile": {"full_name": "Ada Lovelace", "location": "London", "surplus": 1}},
+    ],
+)
+def test_offered_documents_with_more_than_their_content_are_not_taken(text):
+    given_ = json.dumps({"profile": a_corpus()["profile"]} | text)
+    offered = {"corpus_profile.json": a_file("corpus_profile.json", given_)}
+
+    assert documents() == split(a_corpus(), before={}, offered=offered, generated_at=NOW)
+
+
+@pytest.mark.parametrize("place", ["", "inside"])
+def test_an_offered_document_that_says_something_twice_is_not_taken(place):
+    text = documents()["corpus_profile.json"].text
+    twice = text.replace("{", '{"profile":{"full_name":"Hidden"},', 1)
+    if place:
+        twice = text.replace('"full_name"', '"full_name":"Hidden","full_name"')
+    offered = {"corpus_profile.json": a_file("corpus_profile.json", twice)}
+
+    assert documents() == split(a_corpus(), before={}, offered=offered, generated_at=NOW)
+
+
+@pytest.mark.parametrize("moment", ["a hidden text", {"a": 1}, None])
+def test_an_offered_manifest_has_no_room_for_other_text(moment):
+    manifest = json.loads(documents()[MANIFEST].text) | {"generated_at_utc": moment}
+    offered = {MANIFEST: a_file(MANIFEST, json.dumps(manifest))}
+
+    assert documents() == split(a_corpus(), before={}, offered=offered, generated_at=NOW)
+
+
+def test_documents_keep_the_bytes_of_whoever_says_what_they_say():
+    indented = {
+        path: a_file(path, json.dumps(json.loads(each.text), indent=1))
+        for path, each in documents(a_corpus(skills={"technical": ["Go"]})).items()
+    }
+
+    found = split(
+        a_corpus(skills={"technical": ["Go"]}),
+        before=documents(),
+        offered=indented,
+        generated_at=NOW,
+    )
+
+    assert indented["corpus_skills.json"] == found["corpus_skills.json"]
+    assert documents()["corpus_profile.json"] == found["corpus_profile.json"]
+
+
+@pytest.mark.parametrize("text", ["1e999", "-1e999", "NaN", '{"\\ud800": 1}', '["\\udfff"]'])
+def test_what_no_answer_can_hold_is_no_json(text):
+    with pytest.raises(ValueError, match=r"is no JSON|surrogates"):
+        parsed(text)
+
+
+def test_a_number_that_is_not_finite_has_no_canonical_json():
+    with pytest.raises(ValueError, match="JSON compliant"):
+        canonical_json(float("inf"))
+
+
+def test_a_load_of_a_corpus_without_ids_makes_the_same_ids_each_time():
+    bare = a_corpus(experience=[without(an_experience(), "id")] * 2)
+
+    one, two = (with_ids(bare, ids_of(bare)) for _ in range(2))
+
+    assert one == two
+    assert 2 == len({each["id"] for each in one["experience"]})
+    assert (True, False) == (lacks_ids(bare), lacks_ids(one))

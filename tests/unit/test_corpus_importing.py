@@ -3,10 +3,25 @@
 import json
 
 import pytest
-from corpora import CORPORA, a_corpus, documents, without
+from corpora import (
+    CORPORA,
+    NOW,
+    a_corpus,
+    an_education,
+    an_experience,
+    documents,
+    hex_ids,
+    without,
+)
 from hypothesis import given
 
-from graphmem.corpus.importing import corpus_of, files_of
+from graphmem.corpus.importing import (
+    GivenRevision,
+    check_history,
+    corpus_of,
+    documents_of,
+    files_of,
+)
 from graphmem.corpus.schema import depth_problem
 from graphmem.errors import InvalidInput
 from graphmem.model.policy.corpus import CorpusPolicy
@@ -32,12 +47,18 @@ def test_files_of_any_corpus_are_taken_as_they_are(corpus):
     assert corpus == corpus_of(files)
 
 
-@pytest.mark.parametrize("path", ["../x.json", "a/../../b", "/etc/x", "a\\b", "", "a\nb", "~/x"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("../x.json", "a/../../b", "/etc/x", "a\\b", "", "a\nb", "~/x", "a//b", "a/", "./a"),
+        *(".git/config", "a/.GIT/hooks/x", ".gitignore", "GIT~1/config", "é" * 128, "a/\u200b.git"),
+    ],
+)
 def test_a_file_that_could_lie_outside_its_folder_is_refused(path):
     assert [f"files.{path}"] == refused(files_of, {path: "{}"}, POLICY)
 
 
-@pytest.mark.parametrize("path", ["README.md", "docs/notes.txt", ".gitignore", "é.json"])
+@pytest.mark.parametrize("path", ["README.md", "docs/notes.txt", "a.b/c", "é.json"])
 def test_other_files_are_taken_along(path):
     assert "hi" == files_of({path: "hi"}, POLICY)[path].text
 
@@ -89,3 +110,40 @@ def test_a_draft_takes_no_value_that_is_nested_too_deeply():
 
     assert "corpus" == depth_problem(deep).path
     assert depth_problem(a_corpus()) is None
+
+
+def test_a_file_cannot_be_the_folder_of_another():
+    assert ["files.a"] == refused(files_of, {"a": "x", "a/b": "y", "ab": "z"}, POLICY)
+
+
+@pytest.mark.parametrize(
+    ("changes", "path"),
+    [
+        ({"experience": [an_experience("a"), an_experience("a")]}, "experience.1.id"),
+        ({"experience": ["text"]}, "experience.0"),
+        ({"projects": {"a": 1}}, "projects"),
+        ({"hobbies": ["chess"]}, "hobbies"),
+        ({"education": [an_education(5)]}, "education.0.id"),
+        ({"profile": {"\ud800": 1}}, "profile.\ud800"),
+        ({"profile": {"full_name": float("inf")}}, "profile.full_name"),
+    ],
+)
+def test_a_corpus_that_documents_cannot_hold_is_refused_by_its_places(changes, path):
+    with pytest.raises(InvalidInput) as refusal:
+        documents_of(a_corpus(**changes), POLICY, new_id=hex_ids(), now=NOW)
+
+    assert [path] == list(refusal.value.fields)
+
+
+def test_a_corpus_that_is_not_valid_is_held_by_documents_all_the_same():
+    odd = a_corpus(profile={"surplus": 1}, skills=[])
+
+    assert odd == corpus_of(documents_of(odd, POLICY, new_id=hex_ids(), now=NOW))
+
+
+def test_no_revision_of_a_history_leaves_out_the_corpus():
+    bare, full = (GivenRevision(files=files) for files in ({}, documents()))
+
+    check_history([bare, full, full])
+    assert ["commits.3"] == refused(check_history, [bare, full, bare])
+    assert ["commits"] == refused(check_history, [])

@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from time import perf_counter
 
 import pytest
 from corpora import CORPORA, NOW, a_corpus, a_project, an_experience, without
@@ -81,8 +82,35 @@ def test_an_approval_can_be_withdrawn_and_given_again():
     withdrawn = yes(corpus, Section.SKILLS, approved=False, at=NOW + timedelta(seconds=1))
     again = yes(corpus, Section.SKILLS, at=NOW + timedelta(seconds=2))
 
-    assert {} == standing((*withdrawn, *given_), corpus)
-    assert {Section.SKILLS: again[0]} == standing((*again, *given_, *withdrawn), corpus)
+    assert {} == standing((*given_, *withdrawn), corpus)
+    assert {Section.SKILLS: again[0]} == standing((*given_, *withdrawn, *again), corpus)
+
+
+def test_a_clock_that_goes_wrong_undoes_no_withdrawal():
+    given_ = yes(a_corpus(), Section.SKILLS, at=NOW + timedelta(days=1))
+    withdrawn = yes(a_corpus(), Section.SKILLS, approved=False)
+
+    assert {} == standing((*given_, *withdrawn), a_corpus())
+
+
+def test_an_approval_of_what_is_absent_or_empty_counts_for_its_scaffold():
+    bare = {"profile": a_corpus()["profile"], "skills": {}, "projects": None}
+
+    found = standing(yes(bare, *Section), with_scaffold(bare, (), None))
+
+    assert set(Section) == set(found)
+
+
+def test_an_approval_of_an_absent_profile_counts_for_no_profile():
+    assert Section.PROFILE not in standing(yes({}, *Section), a_corpus())
+
+
+@pytest.mark.parametrize("line", ["a" + "-" * 1_000_000 + "b", "-" * 1_000_000, "# " * 500_000])
+def test_a_receipt_of_a_long_line_takes_no_longer_than_its_length(line):
+    begun = perf_counter()
+
+    assert () == receipt("cv.txt", line).sections_detected
+    assert perf_counter() - begun < 2  # a second grew to minutes where it grew with the square
 
 
 def test_an_approval_of_another_content_does_not_count():

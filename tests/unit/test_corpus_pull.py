@@ -1,6 +1,7 @@
 """Pulls of a career corpus (000, 1.5): what is taken, and that an edited draft is kept."""
 
 import json
+from dataclasses import replace
 
 import pytest
 from corpora import a_corpus, a_file, a_head, a_project, documents, without
@@ -109,13 +110,43 @@ def test_a_kept_draft_has_the_next_free_name(session, sessions, name):
     assert name == kept_name(session, sessions)
 
 
-def test_the_pull_before_a_write_is_left_out_where_the_draft_is_loaded_and_its_hash_known():
-    found = pull_before_write(CLEAN, documents())
+@pytest.mark.parametrize(
+    ("draft", "head"),
+    [
+        (CLEAN, a_head()),
+        (EDITED, a_head()),
+        (EDITED, NEWER),
+        (CLEAN, replace(a_head(), revision=7)),
+        (CLEAN, Head()),
+    ],
+    ids=[
+        "of the head",
+        "edited",
+        "edited, stale",
+        "of one that says the same",
+        "of an unproved one",
+    ],
+)
+def test_the_pull_before_a_write_is_left_out_where_the_draft_is_fresh(draft, head):
+    found = pull_before_write(draft, a_head(), head)
 
     assert (True, False, "skipped_prewrite_pull_local_fresh") == (
         found.ok,
         found.changed,
         found.reason,
     )
-    assert pull_before_write(None, documents()) is None
-    assert pull_before_write(CLEAN, {}) is None
+
+
+def test_a_write_pulls_first_where_nothing_is_loaded_or_a_clean_draft_is_stale():
+    empty = CorpusDraft(session="default", revision=0)
+
+    assert pull_before_write(None, a_head(), a_head()) is None
+    assert pull_before_write(CLEAN, a_head(), NEWER) is None
+    assert pull_before_write(empty, Head(), a_head()) is None
+
+
+def test_a_long_name_of_a_session_is_cut_so_that_a_kept_draft_can_be_asked_for():
+    name = kept_name("s" * 128, ["s" * 128])
+
+    assert (128, True) == (len(name), name.endswith("s.kept-1"))
+    assert f"{'s' * 121}.kept-2" == kept_name("s" * 128, [name])

@@ -358,3 +358,12 @@ def test_nothing_unapproved_reaches_the_repository(
             if is_new and not is_blank(after[section]):
                 assert section_hash(after, section) in known
                 assert wanted is None or section in wanted
+
+
+def test_what_scaffold_stands_in_for_is_named_so_that_the_draft_keeps_it():
+    draft = partial("experience", "skills") | {"projects": []}
+
+    plan = push(draft, approvals=yes(draft, Section.PROFILE), request=PushRequest(scaffold=True))
+
+    assert (Section.EXPERIENCE, Section.SKILLS) == plan.withheld
+    assert () == push(a_corpus(), request=PushRequest(scaffold=True)).withheld

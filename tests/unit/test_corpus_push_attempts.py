@@ -13,6 +13,7 @@ from corpora import (
     a_project,
     an_experience,
     documents,
+    hex_ids,
     mixed,
     without,
 )
@@ -35,9 +36,9 @@ from pushes import (
 )
 
 from graphmem.corpus.assembly import assembled
-from graphmem.corpus.documents import MANIFEST, Changes
+from graphmem.corpus.documents import LEGACY, MANIFEST, Changes
 from graphmem.corpus.push_attempts import completion, conflicted, proved, retried, reverted
-from graphmem.corpus.push_plan import PushPlan
+from graphmem.corpus.push_plan import PushPlan, PushRequest
 from graphmem.corpus.push_result import (
     PushCode,
     PushResult,
@@ -105,10 +106,23 @@ def test_the_same_words_in_other_bytes_are_no_proof():
     assert not proved(plan, tampered(plan, EXPERIENCE_FILE, indented)).persisted
 
 
-def test_what_was_not_written_is_no_part_of_the_proof():
+@pytest.mark.parametrize(
+    ("text", "reason"), [(None, "changed_path_missing"), ("{}", "blob_sha_mismatch")]
+)
+def test_what_was_not_written_is_a_part_of_the_proof_too(text, reason):
     plan = push(a_corpus(experience=[CHIEF]), a_head())
 
-    assert proved(plan, tampered(plan, PROJECT_FILE)).persisted
+    found = proved(plan, tampered(plan, PROJECT_FILE, text))
+
+    assert (False, f"{reason}:{PROJECT_FILE}", PushCode.TRANSPORT_CORRUPTION) == outcome(found)
+
+
+def test_a_document_that_nobody_wrote_is_no_part_of_a_proved_revision():
+    plan = push(a_corpus(experience=[CHIEF]), a_head())
+
+    found = proved(plan, {**plan.documents, "x.json": a_file("x.json", "{}")})
+
+    assert "deleted_path_still_present:x.json" == found.reason
 
 
 @given(st.sets(st.sampled_from("abcd")), st.sets(st.sampled_from("abcd")))
@@ -351,7 +365,7 @@ def test_two_trees_say_what_a_push_that_was_cut_was_to_write(before, after, chan
 def test_a_revert_writes_the_files_of_an_earlier_revision_byte_by_byte():
     earlier, head = a_head(2), replace(a_head(5, a_corpus(projects=[])), revision=5)
 
-    plan = reverted(head, earlier, POLICY, now=LATER)
+    plan = reverted(head, earlier, POLICY, now=LATER, new_id=hex_ids())
 
     assert earlier.documents == plan.documents
     assert (5, 6, "Revert to revision 2") == (plan.expected_revision, plan.revision, plan.message)
@@ -362,11 +376,44 @@ def test_a_revert_to_what_is_there_changes_nothing_and_to_an_invalid_one_is_refu
     broken = a_head(2, a_corpus(profile={}))
 
     assert (True, "hashes_unchanged", None) == outcome(
-        reverted(a_head(5), a_head(2), POLICY, now=LATER)
+        reverted(a_head(5), a_head(2), POLICY, now=LATER, new_id=hex_ids())
     )
     for earlier in (broken, Head(revision=1)):
-        found = reverted(a_head(5), earlier, POLICY, now=LATER)
+        found = reverted(a_head(5), earlier, POLICY, now=LATER, new_id=hex_ids())
         assert PushCode.CORPUS_INVALID is found.error_code
+
+
+def test_a_revert_to_a_corpus_in_one_file_splits_it():
+    bare = a_corpus(experience=[without(an_experience(), "id")])
+    earlier = a_legacy(bare)
+    readme = a_file("README.md", "hi")
+    earlier = replace(earlier, documents={**earlier.documents, "README.md": readme})
+
+    plan = reverted(a_head(5), earlier, POLICY, now=LATER, new_id=hex_ids())
+
+    assert (readme, False) == (plan.documents["README.md"], LEGACY in plan.documents)
+    corpus = assembled(plan.documents).corpus
+    assert without(corpus["experience"][0], "id") == bare["experience"][0]
+    assert documents()["corpus_skills.json"] == plan.documents["corpus_skills.json"]
+
+
+def test_scaffold_of_one_writer_is_no_change_of_what_the_other_tells():
+    profile = a_corpus()["profile"]
+    one = push(
+        {"profile": profile, "experience": [CHIEF]}, request=PushRequest(scaffold=True), now=NOW
+    )
+    skills = a_corpus()["skills"]
+    two = push({"profile": profile, "skills": skills}, request=PushRequest(scaffold=True))
+
+    found = assembled(retried(two, written(one), POLICY, now=LATER).documents).corpus
+
+    assert ([CHIEF], skills) == (found["experience"], found["skills"])
+
+
+def test_two_attempts_at_the_same_are_commits_of_their_own():
+    plan = push(a_corpus(), now=NOW)
+
+    assert plan.commit_sha != replace(plan, attempt=1).commit_sha
 
 
 def test_onboarding_ends_with_a_commit_of_its_own_once_all_seven_are_approved():

@@ -1,6 +1,6 @@
 """States of a career corpus (000, 1.4): the resolver's whole truth table, and the transitions."""
 
-from itertools import permutations, product
+from itertools import pairwise, permutations, product
 
 import pytest
 from corpora import NOW
@@ -14,6 +14,7 @@ from graphmem.corpus.state import (
     repaired,
     state_of,
     transition,
+    way,
 )
 from graphmem.errors import Conflict
 from graphmem.model.corpus import CorpusState
@@ -183,3 +184,19 @@ def test_a_second_create_in_a_turn_is_refused_and_a_second_look_is_not():
         again["repo_created_this_turn"],
         again["repo_create_attempted_this_turn"],
     )
+
+
+@pytest.mark.parametrize("after", [CorpusState.CORPUS_PARTIAL, CorpusState.CORPUS_READY])
+def test_an_invalid_corpus_is_set_aside_before_a_valid_one_takes_its_place(after):
+    states = way(CorpusState.CORPUS_INVALID, after)
+
+    assert (CorpusState.REPO_NO_CORPUS, after) == states
+    for before, then in pairwise((CorpusState.CORPUS_INVALID, *states)):
+        assert transition(before, then, cause="push", now=NOW)
+
+
+@pytest.mark.parametrize("before", CorpusState)
+def test_all_others_change_in_one_step(before):
+    for after in CorpusState:
+        if before is not CorpusState.CORPUS_INVALID:
+            assert (() if before is after else (after,)) == way(before, after)
