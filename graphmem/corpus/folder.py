@@ -1,8 +1,9 @@
 """Folder: the files of a corpus as they lie in a folder, and what of it is taken (000, Files)."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from graphmem.corpus.documents import LEGACY, MANIFEST
@@ -45,9 +46,9 @@ def read_files(folder: Path, *, most_bytes: int) -> FolderFiles:
     Raises:
         InvalidInput: there are none or too many, or a document of a corpus is not UTF-8.
     """
-    contents = {
-        path.relative_to(folder).as_posix(): _content(path, most_bytes) for path in _paths(folder)
-    }
+    paths = list(islice(_paths(folder), FILES_MAX + 1))
+    _check_number(paths)
+    contents = {path.relative_to(folder).as_posix(): _content(path, most_bytes) for path in paths}
     found = taken(contents)
     if not found.texts:
         raise InvalidInput({"folder": ["Has no text files."]})
@@ -73,8 +74,7 @@ def taken(contents: Mapping[str, bytes | None]) -> FolderFiles:
     Raises:
         InvalidInput: there are too many, or a document of a corpus is no text.
     """
-    if len(contents) > FILES_MAX:
-        raise InvalidInput({"folder": [f"Has more than {FILES_MAX:,} files."]})
+    _check_number(contents)
     texts = {
         path: text
         for path, content in contents.items()
@@ -86,6 +86,11 @@ def taken(contents: Mapping[str, bytes | None]) -> FolderFiles:
             {f"files.{path}": ["Must be UTF-8, and not too large."] for path in broken}
         )
     return FolderFiles(texts=texts, left_out=left_out)
+
+
+def _check_number(files: Collection[object]) -> None:
+    if len(files) > FILES_MAX:
+        raise InvalidInput({"folder": [f"Has more than {FILES_MAX:,} files."]})
 
 
 def _text(content: bytes | None) -> str | None:

@@ -114,11 +114,6 @@ def scaffold_for(corpus: Corpus, kept: Collection[Section], head: Corpus | None)
     }
 
 
-def with_scaffold(corpus: Corpus, kept: Collection[Section], head: Corpus | None) -> Corpus:
-    """A partial corpus: the sections that are kept, and scaffold for the rest."""
-    return {**corpus, **scaffold_for(corpus, kept, head)}
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Onboarding:
     """What an interview asks next, what there is of it, and what a corpus lacks."""

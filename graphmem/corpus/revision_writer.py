@@ -145,8 +145,9 @@ class RevisionWriter:
             )
             for each in revisions
         ]
-        for operation in operations:
-            screen(operation.texts, self.policies.of(space))
+        if len(operations) > 1:  # a single one is screened as it is written
+            for operation in operations:
+                screen(operation.texts, self.policies.of(space))
         result, behind = refused(PushCode.INVALID_INPUT), 0
         for operation in operations:
             _, result = self._written(replace(operation, behind=behind), caller)

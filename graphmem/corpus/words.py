@@ -26,7 +26,7 @@ def words_of(value: Any) -> tuple[str, ...]:  # noqa: ANN401 - any JSON
 
 
 def words_of_files(files: Documents) -> tuple[str, ...]:
-    """All that files say: their names, their bytes, and what a reader of their JSON finds."""
+    """All that files say: their names, and what a reader of their JSON or of their text finds."""
     return tuple(
         dict.fromkeys(
             word for path, document in files.items() for word in (path, *_said(document.text))
@@ -35,15 +35,13 @@ def words_of_files(files: Documents) -> tuple[str, ...]:
 
 
 def _said(text: str) -> Iterator[str]:
-    """A text, the same without escapes, and each value; of two of one name both."""
-    yield text
-    if "\\" in text:
-        yield _ESCAPE.sub(_meant, text)
+    """Each value of a JSON text, of two of one name both; else the text, without escapes too."""
     try:
         parsed(text)
+        yield from leaves(json.loads(text, object_pairs_hook=_fields))
     except ValueError:
-        return
-    yield from leaves(json.loads(text, object_pairs_hook=_fields))
+        yield text
+        yield _ESCAPE.sub(_meant, text)
 
 
 def _meant(escape: re.Match[str]) -> str:

@@ -255,7 +255,7 @@ class Careers(Crowd):
     def sent(self, method, path, body=None):
         """An answer, or none where the service does not."""
         try:
-            status, answer = self.service.call(method, f"{self.path}/{path}", body)
+            status, answer = self.service.call(method, f"{self.path}/{path}".rstrip("/"), body)
         except (OSError, ValueError):
             return {}
         return answer if status < 500 else {}
@@ -271,7 +271,7 @@ class Careers(Crowd):
         item = an_experience(session, employer=session, bullets=[f"Number {number}"])
         while not self.stop.is_set():
             shown = self.sent("PUT", f"draft/experience?session={session}", item).get("sections")
-            if shown and approved(self.sent, session, shown):
+            if shown and approved(self.sent, session, {"experience": shown["experience"]}):
                 done = self.sent("POST", f"push?session={session}", {"technical": True})
                 if done.get("persisted"):
                     assert done["verify_ok"] or not done["pushed"]

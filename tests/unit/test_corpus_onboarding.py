@@ -27,15 +27,19 @@ from graphmem.corpus.onboarding import (
     onboarding,
     preview,
     receipt,
-    scaffold_of,
-    with_scaffold,
+    scaffold_for,
 )
+from graphmem.corpus.scaffold import scaffold_of
 from graphmem.corpus.schema import schema_problems
 from graphmem.errors import Conflict
 from graphmem.model.corpus import SET_BY_SERVICE, Basis, Section
 
 SECTIONS = list(Section)
 CONTENT = SECTIONS[:-1]
+
+
+def with_scaffold(corpus, kept, head):
+    return {**corpus, **scaffold_for(corpus, kept, head)}
 
 
 def yes(corpus, *sections, approved=True, at=NOW):

@@ -338,9 +338,10 @@ def test_a_corpus_in_one_file_is_split_by_the_first_push_and_not_before():
     st.none() | SOME_SECTIONS,
     st.booleans(),
     st.booleans(),
+    st.booleans(),
 )
 def test_nothing_unapproved_reaches_the_repository(
-    there, other, edited, approved, wanted, scaffold, is_first
+    there, other, edited, approved, wanted, scaffold, is_first, hides_more
 ):
     there, draft = normal(there), normal(mixed(there, other, edited))
     base = Head() if is_first else a_head(corpus=there)
@@ -348,9 +349,16 @@ def test_nothing_unapproved_reaches_the_repository(
     approvals = (*yes(draft, *approved), *yes(there, *Section)) if approved else ()
     asked = PushRequest(targets=None if wanted is None else tuple(wanted), scaffold=scaffold)
 
-    plan = push(draft, base, approvals, request=asked)
+    more = {"__hidden__": 1} if hides_more else {}
+    files = {
+        path: a_file(path, json.dumps(json.loads(each.text) | more))
+        for path, each in documents(draft).items()
+    }
+
+    plan = push(draft, base, approvals, request=asked, files=files)
 
     if isinstance(plan, PushPlan):
+        assert not any("__hidden__" in each.text for each in plan.documents.values())
         after = assembled(plan.documents).corpus
         for section in Section:
             is_new = section_content(after, section) != section_content(before, section)
