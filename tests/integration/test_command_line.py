@@ -2,6 +2,7 @@
 
 import json
 import re
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,11 @@ from corpora import a_corpus, documents
 from graphmem.cli import cli
 from graphmem.companion.keeper import CompanionKeeper
 from graphmem.conversations.keeper import ConversationKeeper
+from graphmem.corpus.folder import write_files
+from graphmem.corpus.git_folder import commits_of
 from graphmem.errors import InvalidInput, NotFound
 from graphmem.model.conversation import Saying, TurnRole
+from graphmem.model.corpus import Document
 from graphmem.model.source import Source
 from graphmem.model.space import Space, SpaceKind
 
@@ -216,3 +220,21 @@ def test_a_corpus_goes_into_a_folder_and_back_with_all_its_revisions(house, run,
     run("corpus", "export", "bob", str(tmp_path / "again"), output=False)
     assert read == {path.name: path.read_bytes() for path in (tmp_path / "again").iterdir()}
     assert "draft" in run("corpus", "import", "eve", str(folder), output=False)
+
+
+def test_a_foreign_git_folder_becomes_revisions_and_what_is_left_out_is_named(run, tmp_path):
+    foreign = tmp_path / "foreign"
+    write_files(foreign, {**documents(), "docs/a.md": Document(path="docs/a.md", text="é")})
+    (foreign / ".gitignore").write_text("x")
+    for command in (("init", "-q"), ("add", "-A"), ("commit", "-q", "-m", "One\n\nTwo")):
+        who = ("-c", "user.name=a", "-c", "user.email=a@b")
+        subprocess.run(["git", *who, *command], cwd=foreign, check=True)  # noqa: S607
+
+    said = run("corpus", "import", "ada", str(foreign), "--git", output=False)
+
+    assert "1 revisions, CORPUS_PARTIAL" in said
+    run("corpus", "export", "ada", str(tmp_path / "again"), "--git", output=False)
+    (one,) = commits_of(tmp_path / "again", most_bytes=10_000)
+    (given,) = commits_of(foreign, most_bytes=10_000)
+    assert (given.files, given.message, given.at) == (one.files, one.message, one.at)
+    assert (".gitignore",) == given.left_out
