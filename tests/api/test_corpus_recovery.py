@@ -522,46 +522,6 @@ def test_a_push_of_a_clean_draft_writes_nothing_but_that_it_was_made(api):
     assert before == api.house.rows(told)
 
 
-def test_a_draft_is_the_same_after_its_push_and_a_pull(api):
-    ready(api)
-    put(api, an_experience("exp_é 2", title="Chief"), "experience")
-    approved(api)
-    before = without(draft(api)["corpus"], "metadata")
-
-    pushed(api)
-    sent(api, "POST", f"{PATH}/pull", {"force": True}, 200)
-
-    assert before == without(draft(api)["corpus"], "metadata")
-    assert not draft(api)["dirty"]
-
-
-def test_the_memories_of_many_pushes_are_those_of_one_import(api):
-    ready(api)
-    put(api, an_experience("exp_2", title="Chief", bullets=["One", "Two"]), "experience")
-    approved(api)
-    pushed(api)
-    sent(api, "DELETE", f"{PATH}/draft/projects/proj_1", status=200)
-    put(api, an_experience("exp_2", bullets=["Two"]), "experience")
-    approved(api)
-    pushed(api)
-    files = sent(api, "GET", f"{PATH}/export")["files"]
-    sent(api, "POST", "/v1/corpora/bob/bootstrap", {"turn": "t"}, 201)
-    body = {"files": files, "into": "repository"}
-
-    sent(api, "POST", "/v1/corpora/bob/import", body, 200)
-
-    assert remembered(api, "ada") == remembered(api, "bob")
-
-
-def remembered(api, owner):
-    return api.house.rows(
-        "MATCH (m:Memory {space: $tenant + $corpus, status: 'active'})"
-        " RETURN m.content, m.type, m.native, toString(m.valid_from), toString(m.valid_until)"
-        " ORDER BY m.native, m.content",
-        corpus=f"corpus:{owner}",
-    )
-
-
 @settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.dictionaries(st.sampled_from(list(Section)), JSON, min_size=1), st.booleans())
 def test_whatever_files_say_no_answer_is_a_500(api_of_module, changes, is_legacy):
