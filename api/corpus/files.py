@@ -22,7 +22,7 @@ from api.json_blueprint import JsonBlueprint
 from api.paging import PageQuery, cursor_of, page_answer
 from graphmem.corpus.importing import corpus_of, documents_of, files_of
 from graphmem.corpus.packing import corpus_in, differences, sections_in, zipped
-from graphmem.corpus.pushing import CorpusInvalid
+from graphmem.corpus.revisions import CorpusInvalid
 from graphmem.errors import NotFound
 from graphmem.model.caller import Role
 from graphmem.model.corpus import Corpus, Documents, Head, StoredCommit

@@ -33,9 +33,9 @@ from graphmem.corpus.looks import Look, facts_of
 from graphmem.corpus.manifest import lacks_ids
 from graphmem.corpus.onboarding import Onboarding, onboarding
 from graphmem.corpus.pull import PullResult
-from graphmem.corpus.pushing import CorpusInvalid
 from graphmem.corpus.restoring import RestoreDraft, problems_of
 from graphmem.corpus.revision_writer import RevisionWriter
+from graphmem.corpus.revisions import CorpusInvalid
 from graphmem.corpus.schema import Problem
 from graphmem.corpus.state import CorpusFacts, state_of
 from graphmem.corpus.status import EmissionPolicy, Intent, Status, status

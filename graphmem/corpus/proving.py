@@ -17,10 +17,10 @@ from graphmem.corpus.memory_changes import MemoryChanges, memory_changes
 from graphmem.corpus.push_attempts import proved
 from graphmem.corpus.push_plan import PushPlan
 from graphmem.corpus.push_result import VALID, PushCode, PushReason, PushResult, Verified, sound
-from graphmem.corpus.pushing import COMPLETION, REVERT
 from graphmem.corpus.remembering import PreparedMemories, Remembering, wanted_memories
 from graphmem.corpus.state import ForbiddenTransition
 from graphmem.corpus.verification import tree_changes, verified
+from graphmem.corpus.write_revision import COMPLETION, REVERT
 from graphmem.errors import GraphmemError, NotFound
 from graphmem.gateway.draft import Draft
 from graphmem.gateway.operation import Decided

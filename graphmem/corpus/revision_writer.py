@@ -13,18 +13,11 @@ from graphmem.corpus.looks import Look, Looks
 from graphmem.corpus.proving import MemoriesMoved, ProveCommit
 from graphmem.corpus.push_plan import PushRequest
 from graphmem.corpus.push_result import PushCode, PushResult, refused, with_states
-from graphmem.corpus.pushing import (
-    Attempt,
-    CompleteOnboarding,
-    ImportRevision,
-    PushDraft,
-    RecordFailure,
-    RepairCorpus,
-    RevertTo,
-    WriteRevision,
-)
+from graphmem.corpus.pushing import CompleteOnboarding, PushDraft, RecordFailure
 from graphmem.corpus.recent import Recent
 from graphmem.corpus.remembering import PreparedMemories, prepared, wanted_memories
+from graphmem.corpus.revisions import ImportRevision, RepairCorpus, RevertTo
+from graphmem.corpus.write_revision import Attempt, WriteRevision
 from graphmem.errors import DiskLow, StoreUnavailable
 from graphmem.gateway.gateway import Gateway
 from graphmem.gateway.operation import Actor

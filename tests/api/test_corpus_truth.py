@@ -12,7 +12,8 @@ from corpora import a_corpus, a_project, an_experience, documents
 from graphmem.corpus.facts import corpus_memories
 from graphmem.corpus.keeper import CorpusKeeper
 from graphmem.corpus.packing import corpus_in
-from graphmem.corpus.pushing import ImportRevision, PushDraft, RevertTo
+from graphmem.corpus.pushing import PushDraft
+from graphmem.corpus.revisions import ImportRevision, RevertTo
 from graphmem.corpus.schema import corpus_problems
 from graphmem.errors import StoreUnavailable
 from graphmem.model.policy.corpus import CorpusPolicy
