@@ -1,7 +1,6 @@
 """Career corpora over HTTP: repositories, drafts, approvals, pushes, states (000)."""
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -19,7 +18,7 @@ from careers import (
 from corpora import a_corpus, a_project, an_experience, without
 
 from graphmem.corpus.keeper import CorpusKeeper
-from graphmem.errors import InvalidInput, StoreUnavailable
+from graphmem.errors import StoreUnavailable
 from graphmem.model.caller import Role
 from graphmem.model.space import Space, SpaceKind
 from graphmem.store import corpus_deltas
@@ -641,26 +640,6 @@ def test_employers_and_tools_have_cards(api):
     for key in ("org:acme", "tool:neo4j", "org:cambridge", "project:apollo"):
         card = sent(api, "GET", f"/v1/entities/{key}/card?space=corpus:ada", status=200)
         assert card["facts"], key
-
-
-def test_a_hundred_days_of_all_jobs_change_no_memory_of_a_corpus(api):
-    house = api.house
-    ready(api)
-    told = (
-        "MATCH (m:Memory) WHERE m.space STARTS WITH $tenant"
-        " RETURN m.key, m.content, m.status, m.version ORDER BY m.key"
-    )
-    before = house.rows(told)
-    key = f"{house.caller.tenant}/corpus:ada"
-    for _ in range(5):
-        house.clock.advance(days=20)
-        for room in house.graphmem.rooms:
-            for job in room.jobs:
-                with suppress(InvalidInput):  # it works on all spaces together
-                    house.graphmem.runner.run(job.name, space_key=key)
-
-    assert before == house.rows(told)
-    assert "CORPUS_READY" == state(api)
 
 
 def test_more_than_64_new_memories_wait_for_their_vectors(api):
