@@ -49,10 +49,11 @@ m {
 
 // fragment: bundle_with_links
 // What belongs to the memories found by any arm, and the row. The first $payload and all of the graph arm come whole,
-// or, where that is 0, the first $looked as far as rankers look at them.
-WITH rows, links, [] AS versions, found + [m IN linked WHERE NOT m IN found] AS everyone,
+// or, where that is 0, the first $looked and all of the graph arm as far as rankers look at them.
+WITH rows, links, [] AS versions, found, found + [m IN linked WHERE NOT m IN found] AS everyone,
      found[0..$payload] + [m IN linked WHERE $payload > 0 AND NOT m IN found[0..$payload]] AS whole
-WITH *, everyone[0..$looked] AS looked
+WITH rows, links, versions, everyone, whole,
+     CASE $looked WHEN 0 THEN [] ELSE found[0..$looked] + everyone[size(found)..] END AS looked
 CALL (everyone) {
   @contradicting
   RETURN collect(DISTINCT m.key) AS contested

@@ -264,7 +264,8 @@ CALL () {
   RETURN e
 UNION
   MATCH (c:EntityChange)
-  WHERE c.space = $owner AND c.created_at > datetime($since)
+  WHERE c.space = $owner AND c.created_at > datetime({year: 1})
+    AND (c.created_at > datetime($since) OR c.undone_at > datetime($since))
   UNWIND [c.from_key, c.into_key] AS key
   MATCH (e:Entity {key: key})
   RETURN e
@@ -278,11 +279,16 @@ RETURN @statement
 ORDER BY key;
 
 // name: mark_memories
-// Contradictions were looked for in memories that are still in the version in which they were read.
+// Contradictions were looked for in memories that are still in the version in which they were read, as are those that
+// they were found to disagree with.
 // parameters: space_rows
 UNWIND $space_rows AS row
 MATCH (m:Memory {key: row.key})
-WHERE m.version = row.version
+WHERE m.version = row.version AND NOT EXISTS {
+  UNWIND row.others AS other
+  MATCH (o:Memory {key: other[0]})
+  WHERE o.version <> other[1]
+}
 REMOVE m.unchecked;
 
 // name: entities

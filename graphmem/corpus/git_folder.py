@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from graphmem.corpus.file_names import check_paths
-from graphmem.corpus.folder import taken, write_files
+from graphmem.corpus.folder import FILES_MAX, taken, write_files
 from graphmem.errors import InvalidInput
 from graphmem.model.corpus import StoredCommit
 from graphmem.text.normalise import is_storable
@@ -33,6 +33,7 @@ _NOBODY = "graphmem <graphmem@localhost>"
 _BRANCH = "refs/heads/main"
 _FILES = frozenset({"100644", "100755"})  # all else is a link or a repository of its own
 _SECONDS = 60
+_LISTED_BYTES = 4_000_000  # of a tree
 _WHEN = re.compile(rb"^committer .*> ([0-9]+) [+-][0-9]{4}$", re.MULTILINE)
 _ENCODING = re.compile(rb"^encoding (\S+)$", re.MULTILINE)
 
@@ -109,8 +110,7 @@ class _Entry:
 
 
 def _entries(folder: Path, sha: str) -> Iterator[_Entry]:
-    listed = _git(folder, "ls-tree", "-r", "-z", "-l", "--full-tree", sha)
-    for entry in filter(None, listed.split(b"\0")):
+    for entry in _tree_lines(folder, sha):
         told, _, path = entry.partition(b"\t")
         mode, _, blob, size = told.decode().split()
         yield _Entry(
@@ -119,6 +119,24 @@ def _entries(folder: Path, sha: str) -> Iterator[_Entry]:
             size=int(size) if size.isdigit() else 0,
             is_file=mode in _FILES,
         )
+
+
+def _tree_lines(folder: Path, sha: str) -> list[bytes]:
+    """What git says of the files of a commit, a line each.
+
+    Raises:
+        InvalidInput: there are more than a corpus can have; trees that hold each other may say
+            millions, so no more is read.
+    """
+    arguments = ("ls-tree", "-r", "-z", "-l", "--full-tree", sha)
+    with _process(folder, *arguments) as process:
+        assert process.stdout is not None  # noqa: S101 - it is a pipe
+        listed = process.stdout.read(_LISTED_BYTES + 1)
+        process.kill()
+    lines = listed.split(b"\0")[:-1]
+    if len(listed) > _LISTED_BYTES or len(lines) > FILES_MAX:
+        raise InvalidInput({"folder": [f"A commit has more than {FILES_MAX:,} files."]})
+    return lines
 
 
 def _objects(folder: Path, shas: Sequence[str]) -> Iterator[tuple[str, bytes]]:
@@ -137,20 +155,27 @@ def _objects(folder: Path, shas: Sequence[str]) -> Iterator[tuple[str, bytes]]:
 def _commit(told: bytes, tree: Iterable[_Entry], blobs: Mapping[str, bytes]) -> GitCommit:
     head, _, body = told.partition(b"\n\n")
     found = taken({each.path: blobs.get(each.sha) if each.is_file else None for each in tree})
-    when = _WHEN.search(head)
     return GitCommit(
         message=_message(head, body),
-        at=datetime.fromtimestamp(int(when[1]) if when else 0, UTC),
+        at=_moment(head),
         files=found.texts,
         left_out=found.left_out,
     )
+
+
+def _moment(head: bytes) -> datetime:
+    when = _WHEN.search(head)
+    try:
+        return datetime.fromtimestamp(int(when[1]) if when else 0, UTC)
+    except (ValueError, OverflowError, OSError) as error:
+        raise InvalidInput({"folder": ["A commit has a time that cannot be."]}) from error
 
 
 def _message(head: bytes, body: bytes) -> str:
     named = _ENCODING.search(head)
     try:
         message = body.decode(named[1].decode() if named else "utf-8")
-    except (UnicodeDecodeError, LookupError) as error:
+    except (UnicodeError, LookupError) as error:
         raise InvalidInput({"folder": ["A message cannot be read as text."]}) from error
     if not is_storable(message):
         raise InvalidInput({"folder": ["A message has a character that cannot be stored."]})
@@ -163,17 +188,36 @@ def _git(folder: Path, *arguments: str, told: bytes = b"") -> bytes:
     Raises:
         InvalidInput: it is not there, or the folder is no repository.
     """
+    failed = {"folder": [f"git {arguments[0]} failed there."]}
+    with _process(folder, *arguments) as process:
+        try:
+            found, _ = process.communicate(told, timeout=_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            process.kill()
+            raise InvalidInput(failed) from error
+    if process.returncode:
+        raise InvalidInput(failed)
+    return found
+
+
+def _process(folder: Path, *arguments: str) -> subprocess.Popen[bytes]:
+    """Git, running in a folder with nothing of its settings and of the environment's.
+
+    Raises:
+        InvalidInput: it is not there, or the folder's repository lies elsewhere.
+    """
     place = folder.resolve()
+    if (place / ".git").is_file():
+        raise InvalidInput({"folder": ["Its repository lies elsewhere."]})
     ours = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
-        return subprocess.run(
+        return subprocess.Popen(
             ["git", *_QUIET, *arguments],  # noqa: S607 - the git of the machine
             cwd=place,
             env={**ours, **_ALONE, "GIT_CEILING_DIRECTORIES": str(place.parent)},
-            input=told,
-            capture_output=True,
-            timeout=_SECONDS,
-            check=True,
-        ).stdout
-    except (OSError, subprocess.SubprocessError) as error:
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+        )
+    except OSError as error:
         raise InvalidInput({"folder": [f"git {arguments[0]} failed there."]}) from error

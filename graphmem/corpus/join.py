@@ -75,7 +75,13 @@ def _told(before: Documents, after: Documents) -> set[str]:
 
 
 def _says(document: Document | None) -> bool:
-    return document is not None and not is_blank(parsed(document.text))
+    """Whether a document tells something; what is no JSON does."""
+    if document is None:
+        return False
+    try:
+        return not is_blank(parsed(document.text))
+    except ValueError:
+        return True
 
 
 def _differ(one: Documents, other: Documents, path: str) -> bool:

@@ -21,6 +21,7 @@ from graphmem.corpus.drafting import (
     DraftView,
     PullDraft,
     fresh_draft,
+    loaded,
     view_of,
 )
 from graphmem.corpus.edits import Edit, edited
@@ -30,7 +31,6 @@ from graphmem.corpus.join import own_documents
 from graphmem.corpus.json_resume import json_resume
 from graphmem.corpus.ledger import Ledger
 from graphmem.corpus.looks import Look, facts_of
-from graphmem.corpus.manifest import lacks_ids
 from graphmem.corpus.onboarding import Onboarding, onboarding
 from graphmem.corpus.pull import PullResult
 from graphmem.corpus.restoring import RestoreDraft, problems_of
@@ -149,9 +149,10 @@ class CorpusKeeper(RevisionWriter):
         return self.connection.read(work)
 
     def _is_dirty(self, look: Look, draft: str | None) -> bool:
-        """Whether a draft says something else; one that is not there yet does by its new ids."""
+        """Whether a draft says something else; one that is not there yet may by its one form."""
         if draft is None:
-            return look.corpus is not None and lacks_ids(look.corpus)
+            first = loaded(look.corpus) if look.corpus else {}
+            return first != (look.corpus or {}) and is_dirty(look.corpus, first)
         return _is_changed(look, self.looks.of_draft(draft))
 
     def page(self, caller: Caller, after: Cursor | None, *, limit: int) -> Page[CorpusView]:

@@ -84,7 +84,7 @@ class PushDraft(WriteRevision):
     ) -> tuple[PresentMemory, ...]:
         """The memories; all but retracting them is done by who moves the proved commit."""
         proved = repository.verified
-        known = self.remembered.get(proved.sha) if proved else None
+        known = self.remembered.get((self.space.key, proved.sha)) if proved else None
         return known or present_memories(transaction, self.space)
 
     def decided(self, world: CorpusWorld, now: datetime) -> Decided[Attempt]:

@@ -56,7 +56,7 @@ class RestoreDraft(CorpusOperation[DraftChange]):
             self.session, more.draft, more.base, world.repository, lambda: world.look
         )
         not_made = list(self.not_made)
-        for edit in self.edits:
+        for edit in self._in_order():
             try:
                 draft = self._with(draft, edit)
             except (InvalidInput, NotFound) as error:
@@ -71,6 +71,11 @@ class RestoreDraft(CorpusOperation[DraftChange]):
         event = self.event(Effect.CORPUS_DRAFTED, session=self.session)
         return Decided(answer=made, events=(event,), records=CorpusChanges(drafts=drafts))
 
+    def _in_order(self) -> list[Edit]:
+        """The last whole draft, and on it all edits, also those that it was read without."""
+        whole = [each for each in self.edits if each.kind is EditKind.WHOLE]
+        return [*whole[-1:], *(each for each in self.edits if each.kind is not EditKind.WHOLE)]
+
     def _with(self, draft: CorpusDraft, edit: Edit) -> CorpusDraft:
         corpus = kept_form(edited(draft.corpus, edit, self.new_id).corpus, self.policy, self.new_id)
         if edit.kind is EditKind.WHOLE:
@@ -82,7 +87,7 @@ class RestoreDraft(CorpusOperation[DraftChange]):
         whole = [each for each in self.edits if each.kind is EditKind.WHOLE]
         if more.draft is None or not whole or not is_edited(more.draft, more.base):
             return None
-        if any(digest(each.value) == digest(more.draft.corpus) for each in whole):
+        if digest(whole[-1].value) == digest(more.draft.corpus):
             return None
         return replace(more.draft, session=kept_name(draft.session, more.sessions))
 

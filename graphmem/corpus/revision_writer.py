@@ -231,7 +231,7 @@ class RevisionWriter:
             if result.ok and operation.prepared.look:
                 self.looks.see(space, operation.prepared.look)
             if operation.after and operation.after[-1]:
-                self.remembered.put(attempt.sha, operation.after[-1])
+                self.remembered.put((space.key, attempt.sha), operation.after[-1])
             return result
         raise StoreUnavailable
 

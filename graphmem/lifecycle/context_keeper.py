@@ -98,7 +98,8 @@ class ContextKeeper:
         if chosen is Plan.NO_RECALL:
             self.recall.note(found, ())
             return _told(Context(), chosen, bundle, mode=bundle.mode.value)
-        recalled = [recalled_from_candidate(each) for each in found.chosen]
+        # one that lies too deep to be looked at says nothing
+        recalled = [recalled_from_candidate(each) for each in found.chosen if each.said_at]
         recalled, failed = self._reranked(query, recalled, config)
         mode = bundle.mode.value
         if not recalled:

@@ -10,7 +10,7 @@ from graphmem.errors import InvalidInput, ModelUnavailable, SourcePathDenied
 from graphmem.model.caller import Caller, Role
 from graphmem.model.edge import Edge
 from graphmem.model.entity import EntityRef, entity_ref
-from graphmem.model.memory import Memory
+from graphmem.model.memory import Memory, Status
 from graphmem.model.policy import Policy
 from graphmem.model.space import Space
 from graphmem.model.tokens import epoch_ms
@@ -334,8 +334,13 @@ class Recall:
                 rows=policy.rows, importance=policy.importance, relations=policy.relations
             ),
         )
+        found = {
+            key: memory
+            for key, memory in more.memories.items()
+            if _may_be_shown(memory, answer.search)
+        }
         return _Whole(
-            memories=memories | dict(more.memories),
+            memories=memories | found,
             edges=fetched.edges | more.edges,
             cards=entity_cards(more.entities, more.facts, policy, more.relations),
         )
@@ -376,6 +381,13 @@ class Recall:
             trace=trace,
             counts=question.policy.access_tracking_enabled,
         )
+
+
+def _may_be_shown(memory: Memory, search: Search) -> bool:
+    """Whether a memory is still in a status that was asked for, when it is read as a result."""
+    if search.known_at:
+        return memory.status is not Status.RETRACTED
+    return memory.status.value in search.statuses
 
 
 def _with_all(search: Search, request: RecallRequest) -> Search:

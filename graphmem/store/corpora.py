@@ -37,7 +37,36 @@ from graphmem.store.pages import read_page, rows_by_time
 from graphmem.text.times import moment_of
 
 _LAST_NUMBER = 2**53
+_READS = 4  # of what a push cuts while it is read
 _TYPES = (MemoryType.FACT.value, MemoryType.IDENTITY.value)
+
+
+def _settled_rows(
+    reader: Transaction | Connection,
+    query: str,
+    **parameters: Any,  # noqa: ANN401 - driver values
+) -> Sequence[Mapping[str, Any]]:
+    """The rows of a query for one commit, read without a lock.
+
+    What a proof cuts of the commit before it, while that is read, is read again: a statement sees
+    what others write meanwhile.
+    """
+    rows: Sequence[Mapping[str, Any]] = ()
+    for _ in range(_READS):
+        rows = rows_of(reader, query, **parameters)
+        if not rows or _is_settled(rows[0]):
+            break
+    return rows
+
+
+def _is_settled(row: Mapping[str, Any]) -> bool:
+    """Whether a commit was read whole, as far as it is there."""
+    node = row.get("commit") or (row.get("repository") or {}).get("verified")
+    if node is None:
+        return True
+    chain = [*(row.get("chain") or ()), node]
+    is_overtaken = chain[0]["delta"] is not None
+    return not is_overtaken and tree_of_chain(chain).keys() == documents_of_chain(chain).keys()
 
 
 def lock_repository(transaction: Transaction, space: Space) -> CorpusRepository:
@@ -64,7 +93,7 @@ def lock_with_draft(
 
 def repository_of(reader: Transaction | Connection, space: Space) -> CorpusRepository:
     """An owner's repository; one that is not there says so."""
-    rows = rows_of(reader, "corpora.find", space=space.key)
+    rows = _settled_rows(reader, "corpora.find", space=space.key)
     return _repository(rows[0]["repository"]) if rows else CorpusRepository(space=space)
 
 
@@ -82,7 +111,7 @@ def read_repository(
 ) -> RepositoryRead:
     """An owner's repository with the draft of a session, and the approvals of some contents."""
     wanted = sorted(hashes)
-    rows = rows_of(reader, "corpora.view", space=space.key, session=session, hashes=wanted)
+    rows = _settled_rows(reader, "corpora.view", space=space.key, session=session, hashes=wanted)
     if not rows:
         return RepositoryRead(repository=CorpusRepository(space=space))
     return RepositoryRead(
@@ -94,7 +123,7 @@ def read_repository(
 
 def commit_by_sha(reader: Transaction | Connection, space: Space, sha: str) -> StoredCommit | None:
     """A commit by its hash."""
-    rows = rows_of(reader, "corpora.by_sha", space=space.key, sha=sha)
+    rows = _settled_rows(reader, "corpora.by_sha", space=space.key, sha=sha)
     return _commit(rows[0]["commit"], rows[0]["chain"]) if rows else None
 
 
@@ -145,7 +174,7 @@ def commit_of_revision(
     reader: Transaction | Connection, space: Space, revision: int
 ) -> StoredCommit | None:
     """The commit of a revision; one that could not be proved is none."""
-    rows = rows_of(reader, "corpora.by_revision", space=space.key, revision=revision)
+    rows = _settled_rows(reader, "corpora.by_revision", space=space.key, revision=revision)
     return _commit(rows[0]["commit"], rows[0]["chain"]) if rows else None
 
 
@@ -177,7 +206,7 @@ def repository_as_shown(
     reader: Transaction | Connection, space: Space, audience: str
 ) -> tuple[CorpusRepository, LastShown | None]:
     """An owner's repository, and what an audience saw last."""
-    rows = rows_of(reader, "corpora.shown", space=space.key, audience=audience)
+    rows = _settled_rows(reader, "corpora.shown", space=space.key, audience=audience)
     return _as_shown(rows[0]) if rows else (CorpusRepository(space=space), None)
 
 

@@ -108,8 +108,8 @@ class Upkeep:
         ]
 
     def mark_consolidated(self, space: str, *, now: datetime) -> None:
-        """Note that a space was consolidated; contradictions are to be looked for in it now."""
-        self._mark([space], consolidated_at=now, check_due=False, checked_at=now)
+        """Note that a space was consolidated."""
+        self._mark([space], consolidated_at=now)
 
     def mark_checked(self, space: str, *, now: datetime) -> None:
         """Note that contradictions were looked for in a space."""
@@ -174,9 +174,17 @@ class Upkeep:
         )
         return [_statement(row) for row in rows]
 
-    def mark_memories_checked(self, memories: Sequence[Versioned]) -> None:
-        """Note that contradictions were looked for in memories, in these versions."""
-        rows = [{"key": key, "version": version} for key, version in memories]
+    def mark_memories_checked(
+        self, memories: Sequence[Versioned], others: Mapping[str, Sequence[Versioned]]
+    ) -> None:
+        """Note that contradictions were looked for in memories, in these versions.
+
+        One whose ``others``, with which it disagrees, changed meanwhile is to be looked at again.
+        """
+        rows = [
+            {"key": key, "version": version, "others": [list(each) for each in others.get(key, ())]}
+            for key, version in memories
+        ]
         for start in range(0, len(rows), _MARKED_AT_ONCE):
             part = rows[start : start + _MARKED_AT_ONCE]
             self._connection.run("upkeep.mark_memories", space_rows=part)

@@ -1,8 +1,9 @@
 """Contradiction job: looks for memories that disagree, as a step of consolidation or by itself."""
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 
 from graphmem.errors import ModelUnavailable
@@ -18,7 +19,7 @@ from graphmem.model.upkeep_rows import SpaceState
 from graphmem.ports import Clock
 from graphmem.store.memories import Memories
 from graphmem.store.spaces import SpacePolicies
-from graphmem.store.upkeep import Upkeep
+from graphmem.store.upkeep import Upkeep, Versioned
 from graphmem.upkeep.batch_rules import BATCH
 from graphmem.upkeep.consolidation import DueSpace
 from graphmem.upkeep.contradictions import (
@@ -30,6 +31,7 @@ from graphmem.upkeep.contradictions import (
 from graphmem.upkeep.model_judge import ModelJudge
 
 _ASKED_PAIRS = 40  # that a model is asked about in one space
+_MARGIN = timedelta(minutes=10)  # in which a merge that began before a look may end
 
 
 def is_check_due(state: SpaceState, policy: UpkeepPolicy) -> bool:
@@ -65,8 +67,6 @@ class ContradictionJob:
                     return
                 due = DueSpace(space=space, policy=policy.consolidate, state=state, now=now)
                 self._check(due, policy.contradictions, run, is_whole=run.by_hand)
-                if not run.dry_run:
-                    self.upkeep.mark_checked(state.space, now=now)
 
     def check(self, due: DueSpace, run: Run) -> None:
         """Look for contradictions in a space that is consolidated, where it wants that."""
@@ -86,13 +86,14 @@ class ContradictionJob:
         else:
             keys = [key for key, _ in unchecked]
             statements = self.upkeep.statements_beside(
-                due.space, keys, since=since, most=policy.memories
+                due.space, keys, since=since - _MARGIN, most=policy.memories
             )
         found = find_disagreements(statements)
         self._decide(found, policy, run, now)
         self._ask_model(due, policy, found, run)
         if not run.dry_run:
-            self.upkeep.mark_memories_checked(unchecked)
+            self.upkeep.mark_memories_checked(unchecked, _read_with(found))
+            self.upkeep.mark_checked(space, now=now)
 
     def _ask_model(
         self, due: DueSpace, policy: ContradictionPolicy, found: Sequence[Disagreement], run: Run
@@ -168,3 +169,13 @@ class ContradictionJob:
                 ),
                 run,
             )
+
+
+def _read_with(found: Sequence[Disagreement]) -> Mapping[str, Sequence[Versioned]]:
+    """By memory, those that it disagrees with, in the versions in which they were read."""
+    others: dict[str, list[Versioned]] = defaultdict(list)
+    for pair in found:
+        newer, older = zip((pair.newer, pair.older), pair.versions, strict=True)
+        others[newer[0]].append(older)
+        others[older[0]].append(newer)
+    return others

@@ -1,5 +1,6 @@
 """Career corpora over HTTP: repositories, drafts, approvals, pushes, states (000)."""
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
@@ -662,3 +663,28 @@ def test_more_than_64_new_memories_wait_for_their_vectors(api):
     assert ["T at Acme in London, from 2019 to 2021-03. Tools: Neo4j. Domains: energy."] == [
         content for (content,) in rows
     ]
+
+
+def test_a_reader_without_a_lock_never_sees_a_revision_of_which_a_push_cuts_some(api):
+    ready(api)
+    whole = frozenset(sent(api, "GET", f"{PATH}/export", status=200)["files"])
+    done = threading.Event()
+
+    def read():
+        own, seen = _own(api), []
+        while not done.is_set():
+            known = sent(own, "GET", PATH, status=200)
+            files = sent(own, "GET", f"{PATH}/export", status=200)["files"]
+            seen.append((known["state"], frozenset(files)))
+        return seen
+
+    with ThreadPoolExecutor(3) as pool:
+        readers = [pool.submit(read) for _ in range(2)]
+        for number in range(12):
+            sent(api, "PUT", f"{PATH}/draft/projects", a_project(role=f"s{number}"), 200)
+            approved(api, "projects")
+            pushed(api)
+        done.set()
+        seen = {each for reader in readers for each in reader.result()}
+
+    assert {("CORPUS_READY", whole)} == seen

@@ -225,3 +225,34 @@ def test_before_a_bootstrap_nothing_is_restored(api):
     sent(api, "POST", f"{PATH}/draft/restore", status=404)
     bootstrapped(api)
     sent(api, "POST", f"{PATH}/draft/restore", status=404)
+
+
+def test_an_edit_that_a_lost_push_was_made_without_is_restored_on_it(api, away, monkeypatch):
+    ready(api)
+    edit(api, 200, an_experience(title="Chief"), f"{PATH}/draft/experience?session=default")
+    approved(api)
+    context = away()
+    edit(api, 503)
+    context.__exit__(None, None, None)
+    _lost(api, monkeypatch, "default")
+
+    restored = sent(api, "POST", f"{PATH}/draft/restore", status=200)["corpus"]
+
+    told = (restored["experience"][0]["title"], restored["projects"][0]["role"])
+    assert ("Chief", "owner") == told
+
+
+def test_a_draft_that_an_earlier_lost_push_had_is_kept_aside_too(api, monkeypatch):
+    ready(api)
+    path = f"{PATH}/draft/experience?session=default"
+    for title in ("First", "Second", "First"):
+        edit(api, 200, an_experience(title=title), path)
+        if title != "First" or not files(api):
+            approved(api)
+            _lost(api, monkeypatch, "default")
+
+    restored = sent(api, "POST", f"{PATH}/draft/restore", status=200)
+
+    assert "Second" == restored["corpus"]["experience"][0]["title"]
+    kept = sent(api, "GET", f"{PATH}/draft?session={restored['kept_as']}", status=200)["corpus"]
+    assert "First" == kept["experience"][0]["title"]

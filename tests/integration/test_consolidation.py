@@ -16,6 +16,7 @@ from graphmem.model.memory import MemoryType, Status
 from graphmem.model.source import CapturedBy, Source, SourceType
 from graphmem.model.space import space_from_key
 from graphmem.store.upkeep import Upkeep
+from graphmem.upkeep import contradiction_job
 
 EXTRACTED = Source(
     type=SourceType.WORKFLOW_OUTPUT,
@@ -409,6 +410,17 @@ def entities_became_one(house):
     )
 
 
+def split_was_undone(house):
+    keeper, space = house.graphmem.entity_keeper, space_from_key(key(house))
+    tell(house, "John lives in Oslo.", entities=JOHN)
+    apart = told(house, "John lives in Oslo.")
+    jon = EntityRef(key="person:jon", label="Jon")
+    split = keeper.split(space, "person:john", jon, [apart.uid], caller=house.caller)
+    run(house, "detect_contradictions")
+    house.clock.advance(minutes=15)
+    keeper.undo(split.uid, caller=house.caller)
+
+
 def told(house, content):
     ((where,),) = house.rows(
         "MATCH (m:Memory {content: $content}) WHERE m.space STARTS WITH $tenant RETURN m.key",
@@ -423,7 +435,8 @@ def put(house, content, status):
 
 
 @pytest.mark.parametrize(
-    "change", [told_anew, told_with_an_old_date, revised, restored, entities_became_one]
+    "change",
+    [told_anew, told_with_an_old_date, revised, restored, entities_became_one, split_was_undone],
 )
 def test_a_later_pass_finds_what_disagrees_with_what_was_looked_at_before(house, change):
     tell(house, "John lives in Rome.", "John likes tea.", "John lives in Lyon.", entities=JOHN)
@@ -453,6 +466,37 @@ def test_a_pass_compares_what_is_new_with_the_newest_of_its_entities(house, foun
 
     assert found == run(house).counts.get("contradiction", 0)
     assert 1 == run(house, "detect_contradictions").counts.get("contradiction", 0) + found
+
+
+def test_what_changed_while_it_was_looked_at_is_looked_at_again(house, monkeypatch):
+    tell(house, "John lives in Rome.", entities=JOHN)
+    run(house)
+    house.clock.advance(minutes=1)
+    told_anew(house)
+    find = contradiction_job.find_disagreements
+
+    def said_again(statements):
+        found = find(statements)
+        monkeypatch.setattr(contradiction_job, "find_disagreements", find)
+        house.write(a_request("John lives in Rome.", source=EXTRACTED, entities=JOHN))
+        return found
+
+    monkeypatch.setattr(contradiction_job, "find_disagreements", said_again)
+    first, second = run(house).counts, run(house).counts
+
+    assert (0, 1) == (first.get("contradiction", 0), second["contradiction"])
+
+
+def test_a_look_that_was_off_is_made_whole_once_it_is_on(house):
+    policies, space = house.graphmem.policies, space_from_key(key(house))
+    tell(house, "John lives in Rome.", "John lives in Paris.", entities=JOHN)
+    house.rows("MATCH (m:Memory) WHERE m.space STARTS WITH $tenant REMOVE m.unchecked")
+    policies.save(space, {"upkeep.contradictions.enabled": False})
+    run(house)
+    policies.save(space, {"upkeep.contradictions.enabled": True})
+    house.clock.advance(minutes=1)
+
+    assert 1 == run(house).counts["contradiction"]
 
 
 def test_a_space_that_wants_no_contradictions_found_has_none(house):

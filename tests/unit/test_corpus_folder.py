@@ -162,6 +162,79 @@ def test_nothing_that_a_repository_says_is_run(tmp_path):
     assert not mark.exists()
 
 
+def test_what_a_repository_lacks_is_fetched_from_nowhere(tmp_path):
+    foreign, mark = tmp_path / "foreign", tmp_path / "mark"
+    foreign.mkdir()
+    git(foreign, "init", "-q")
+    write_files(foreign, documents())
+    git(foreign, "add", "-A")
+    git(foreign, "commit", "-q", "-m", "1")
+    blob = git(foreign, "rev-parse", "HEAD:corpus_skills.json").decode().strip()
+    for name, value in (
+        ("core.repositoryFormatVersion", "1"),
+        ("extensions.partialClone", "origin"),
+        ("remote.origin.url", f"ext::sh -c touch% {mark}"),
+        ("remote.origin.promisor", "true"),
+        ("protocol.ext.allow", "always"),
+    ):
+        git(foreign, "config", name, value)
+    (foreign / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+
+    with pytest.raises(InvalidInput):
+        commits_of(foreign, most_bytes=BYTES)
+    assert not mark.exists()
+
+
+def test_trees_that_hold_each_other_are_not_listed_to_their_end(tmp_path):
+    git(tmp_path, "init", "-q")
+    blob = git(tmp_path, "hash-object", "-w", "--stdin", input=b"{}").decode().strip()
+    kind, below = "blob", blob
+    for _ in range(8):
+        mode = "100644" if kind == "blob" else "040000"
+        lines = "".join(f"{mode} {kind} {below}\tf{n}\n" for n in range(10))
+        kind, below = "tree", git(tmp_path, "mktree", input=lines.encode()).decode().strip()
+    commit = git(tmp_path, "commit-tree", below, "-m", "1").decode().strip()
+    git(tmp_path, "update-ref", "HEAD", commit)
+
+    with pytest.raises(InvalidInput) as error:
+        commits_of(tmp_path, most_bytes=BYTES)
+    assert {"folder": ["A commit has more than 5,000 files."]} == error.value.fields
+
+
+@pytest.mark.parametrize(
+    ("line", "said", "message"),
+    [
+        (b"committer A <a@b> 99999999999999 +0000", b"1", "A commit has a time that cannot be."),
+        (
+            b"committer A <a@b> 1 +0000\nencoding idna",
+            b"\xff." * 40,
+            "A message cannot be read as text.",
+        ),
+    ],
+)
+def test_a_commit_that_cannot_be_is_named(tmp_path, line, said, message):
+    git(tmp_path, "init", "-q")
+    tree = git(tmp_path, "mktree", input=b"").strip()
+    told = b"tree %b\nauthor A <a@b> 1 +0000\n%b\n\n%b\n" % (tree, line, said)
+    made = git(tmp_path, "hash-object", "-t", "commit", "-w", "--stdin", "--literally", input=told)
+    git(tmp_path, "update-ref", "HEAD", made.decode().strip())
+
+    with pytest.raises(InvalidInput) as error:
+        commits_of(tmp_path, most_bytes=BYTES)
+    assert {"folder": [message]} == error.value.fields
+
+
+def test_a_repository_that_lies_elsewhere_is_refused(tmp_path):
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    inside.mkdir()
+    outside.mkdir()
+    git(outside, "init", "-q")
+    (inside / ".git").write_text(f"gitdir: {outside / '.git'}\n")
+
+    with pytest.raises(InvalidInput):
+        commits_of(inside, most_bytes=BYTES)
+
+
 @pytest.mark.parametrize("name", ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE"])
 def test_a_repository_that_the_environment_names_is_left_alone(tmp_path, monkeypatch, name):
     mine, out = tmp_path / "mine", tmp_path / "out"

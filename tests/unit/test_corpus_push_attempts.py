@@ -172,6 +172,18 @@ def test_changes_to_other_documents_are_kept_and_joined():
     assert result.persisted
 
 
+def test_a_document_that_no_manifest_names_and_is_no_json_breaks_no_retry():
+    old = a_file("corpus_experience_old.json", "not json")
+    base = a_head(3, **{old.path: old})
+    mine = push(a_corpus(experience=[CHIEF]), base)
+    head = second_writer(base, projects=[a_project(role="dev")])
+
+    plan = retried(mine, head, POLICY, now=LATER)
+
+    assert old.path not in plan.documents
+    assert CHIEF == assembled(plan.documents).corpus["experience"][0]
+
+
 def test_the_same_document_changed_by_both_is_a_conflict_that_names_it():
     base = a_head()
     mine = push(a_corpus(experience=[CHIEF]), base)
