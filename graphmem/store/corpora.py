@@ -29,10 +29,7 @@ from graphmem.model.memory import MemoryType, Status
 from graphmem.model.page import Cursor, Page
 from graphmem.model.space import Space, space_from_key
 from graphmem.store.connection import Connection, Transaction, rows_of
-from graphmem.store.corpus_deltas import (
-    documents_of_chain,
-    tree_of_chain,
-)
+from graphmem.store.corpus_deltas import documents_of_chain, tree_of_chain
 from graphmem.store.pages import read_page, rows_by_time
 from graphmem.text.times import moment_of
 
@@ -71,23 +68,27 @@ def _is_settled(row: Mapping[str, Any]) -> bool:
 
 def lock_repository(transaction: Transaction, space: Space) -> CorpusRepository:
     """Take the lock of an owner's repository, whether it was created or not."""
+    return _repository(_locked(transaction, "corpora.lock", space)["repository"])
+
+
+def _locked(
+    transaction: Transaction,
+    query: str,
+    space: Space,
+    **parameters: Any,  # noqa: ANN401 - driver values
+) -> Mapping[str, Any]:
+    """The row of a query that begins with the lock of an owner's repository."""
     (row,) = transaction.run(
-        "corpora.lock", space=space.key, tenant=space.tenant, owner=space.owner
+        query, space=space.key, tenant=space.tenant, owner=space.owner, **parameters
     )
-    return _repository(row["repository"])
+    return row
 
 
 def lock_with_draft(
     transaction: Transaction, space: Space, session: str
 ) -> tuple[CorpusRepository, CorpusDraft | None]:
     """Take the lock of an owner's repository, and read the draft of a session."""
-    (row,) = transaction.run(
-        "corpora.lock_draft",
-        space=space.key,
-        tenant=space.tenant,
-        owner=space.owner,
-        session=session,
-    )
+    row = _locked(transaction, "corpora.lock_draft", space, session=session)
     return _repository(row["repository"]), _draft(row["draft"]) if row["draft"] else None
 
 
@@ -145,13 +146,7 @@ def lock_written(
     transaction: Transaction, space: Space, sha: str
 ) -> tuple[CorpusRepository, WrittenCommit | None]:
     """Take the lock of an owner's repository, and read a commit as it lies there."""
-    (row,) = transaction.run(
-        "corpora.lock_written",
-        space=space.key,
-        tenant=space.tenant,
-        owner=space.owner,
-        sha=sha,
-    )
+    row = _locked(transaction, "corpora.lock_written", space, sha=sha)
     repository, node = _repository(row["repository"]), row["commit"]
     if node is None:
         return repository, None
@@ -214,14 +209,7 @@ def lock_as_shown(
     transaction: Transaction, space: Space, audience: str
 ) -> tuple[CorpusRepository, LastShown | None]:
     """Take the lock of an owner's repository, and read what an audience saw last."""
-    (row,) = transaction.run(
-        "corpora.lock_shown",
-        space=space.key,
-        tenant=space.tenant,
-        owner=space.owner,
-        audience=audience,
-    )
-    return _as_shown(row)
+    return _as_shown(_locked(transaction, "corpora.lock_shown", space, audience=audience))
 
 
 def _as_shown(row: Mapping[str, Any]) -> tuple[CorpusRepository, LastShown | None]:

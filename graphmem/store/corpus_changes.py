@@ -11,6 +11,7 @@ from graphmem.model.corpus import (
     Approval,
     CorpusDraft,
     CorpusRepository,
+    Document,
     Documents,
     LastShown,
     StoredCommit,
@@ -18,9 +19,7 @@ from graphmem.model.corpus import (
 )
 from graphmem.model.space import Space
 from graphmem.store.connection import Transaction
-from graphmem.store.corpus_deltas import (
-    CommitDelta,
-)
+from graphmem.store.corpus_deltas import CommitDelta
 from graphmem.text.times import iso
 
 
@@ -148,33 +147,35 @@ def _recorded(repository: CorpusRepository) -> dict[str, Any]:
 def _save_commit(
     transaction: Transaction, space: Space, new: NewCommit, drafts: Sequence[Mapping[str, Any]]
 ) -> None:
-    stored, commit = new.stored, new.stored.commit
-    transaction.run(
-        "corpora.commit",
-        space=space.key,
-        sha=stored.sha,
-        parent=stored.parent,
-        at=iso(commit.at),
-        properties={
+    written = {document.sha256: document for document in new.written.values()}
+    values = commit_values(space, new.stored, written.values())
+    tree = [each for each in values.pop("tree") if each["path"] in new.differs]
+    transaction.run("corpora.commit", **values, tree=tree, differs=list(new.differs), drafts=drafts)
+
+
+def commit_values(
+    space: Space, stored: StoredCommit, documents: Iterable[Document]
+) -> dict[str, Any]:
+    """A commit as the queries that write one take it, with the documents that they are to write."""
+    commit = stored.commit
+    return {
+        "space": space.key,
+        "sha": stored.sha,
+        "parent": stored.parent,
+        "at": iso(commit.at),
+        "properties": {
             "revision": commit.revision,
             "message": commit.message,
             "key_id": commit.key_id,
             "cause": commit.cause,
             "tree": json.dumps(dict(commit.tree), ensure_ascii=False, sort_keys=True),
+            "failed": commit.has_failed or None,
+            "error": stored.error,
             "retry_count": stored.retry_count,
         },
-        documents=[
-            {"sha256": each.sha256, "text": each.text}
-            for each in {document.sha256: document for document in new.written.values()}.values()
-        ],
-        tree=[
-            {"path": path, "sha256": sha}
-            for path, sha in commit.tree.items()
-            if path in new.differs
-        ],
-        differs=list(new.differs),
-        drafts=drafts,
-    )
+        "documents": [{"sha256": each.sha256, "text": each.text} for each in documents],
+        "tree": [{"path": path, "sha256": sha} for path, sha in commit.tree.items()],
+    }
 
 
 def save_draft(transaction: Transaction, space: Space, draft: CorpusDraft, now: datetime) -> None:

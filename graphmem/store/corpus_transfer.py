@@ -1,18 +1,13 @@
 """Corpus transfer: the records of a repository as an export reads and an import writes them."""
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from graphmem.model.corpus import CorpusRepository, StoredCommit
 from graphmem.model.space import Space
 from graphmem.store.connection import Connection, Transaction
-from graphmem.store.corpora import (
-    commit_by_sha,
-)
-from graphmem.store.corpus_changes import (
-    save_repository,
-)
+from graphmem.store.corpora import commit_by_sha
+from graphmem.store.corpus_changes import commit_values, save_repository
 from graphmem.text.times import iso
 
 
@@ -28,29 +23,9 @@ def take_in_commit(transaction: Transaction, space: Space, stored: StoredCommit)
     """Write a commit; False where it is here, None where a document of it is not."""
     if commit_by_sha(transaction, space, stored.sha):
         return False
-    commit = stored.commit
-    (row,) = transaction.run(
-        "corpora.take_in_commit",
-        space=space.key,
-        sha=stored.sha,
-        parent=stored.parent,
-        at=iso(commit.at),
-        properties={
-            "revision": commit.revision,
-            "message": commit.message,
-            "key_id": commit.key_id,
-            "cause": commit.cause,
-            "tree": json.dumps(dict(commit.tree), ensure_ascii=False, sort_keys=True),
-            "failed": commit.has_failed or None,
-            "error": stored.error,
-            "retry_count": stored.retry_count,
-        },
-        documents=[
-            {"sha256": each.sha256, "text": each.text} for each in stored.documents.values()
-        ],
-        tree=[{"path": path, "sha256": sha} for path, sha in commit.tree.items()],
-    )
-    return True if row["held"] == len(commit.tree) else None
+    values = commit_values(space, stored, stored.documents.values())
+    (row,) = transaction.run("corpora.take_in_commit", **values)
+    return True if row["held"] == len(stored.commit.tree) else None
 
 
 def take_in_repository(
